@@ -258,6 +258,18 @@ static int is_computed_in_place(const job *work)
     return is_made_in_place(work) && work->steps[work->phases->lane_end - 2].code < FUNCTIONS;
 }
 
+/* Whether all that the last step is made of lies in rows, as it is: then nothing has to fit into a register. */
+static int is_read_in_place(const job *work)
+{
+    const step *first = work->steps + work->phases->lane_begin, *last = work->steps + work->phases->lane_end - 2;
+    int in_place = last - first == work->program->reads && !work->program->constants;
+    for (const step *s = first; s < last && in_place; s++) {
+        const operand_view *read = &work->operands[s->a];
+        in_place = s->code == LOAD && lies_in_row(read) && read->dtype == work->program->lane && (uintptr_t)work->memory[s->a] % work->lane_size == 0;
+    }
+    return in_place;
+}
+
 /* Whether all there is to do is to load numbers. */
 static int is_loaded_only(const job *work)
 {
@@ -287,9 +299,9 @@ static void run_map(const job *work, room *own, int64_t unit)
         return;
     }
     const int to_place = is_computed_in_place(work);
-    for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
-        const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
-        const place at = {.outer = row, .first = first, .n = n};
+    const int64_t tile = to_place && is_read_in_place(work) ? end - begin : (int64_t)work->tile;
+    for (int64_t first = begin; first < end; first += tile) {
+        const place at = {.outer = row, .first = first, .n = (size_t)(end - first < tile ? end - first : tile)};
         if (to_place) {
             run_to_place(work, own, &at);
         } else {

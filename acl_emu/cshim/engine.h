@@ -25,7 +25,8 @@ static inline int64_t item_of(int64_t dtype)
 /* What a step does. The order is known to acl_emu/native/program.py. */
 enum {
     ADD, SUB, MUL, DIV, NEG, ABS, SIGN, SQUARE, MAXIMUM, MINIMUM, EXP, EXP_OF_DIFFERENCE, EXP_OF_PRODUCT, LOG, LOG1P, LOG_OF_ODDS, SQRT,
-    LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, AND, OR, NOT, WHERE, AS_NUMBER, ROUND_F32, ROUND_F16, ROUND_BF16, FUNCTIONS,
+    LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, AND, OR, NOT, WHERE, AS_NUMBER, ROUND_F32, ROUND_F16, ROUND_BF16,
+    ADD_PRODUCT, SUB_PRODUCT, FUNCTIONS, /* the last two, a + b × c and a - b × c, of whole numbers only: nothing is rounded */
     LOAD = FUNCTIONS, LOAD_MASK, STORE, KEEP, TAKE, SUM, DOT, MAX, FINISH_SUM, FINISH_MAX, SPREAD
 };
 

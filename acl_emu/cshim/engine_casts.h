@@ -59,47 +59,94 @@ CAST(bool, uint8_t, bool, uint8_t, x != 0)
 
 /* Floats as whole numbers. Nothing is converted that the type does not hold: that would be undefined. */
 
-#define CUT_OFF(from, from_type, to, to_type, least, most, beyond)                                   \
-    static inline to_type cut_off_##from##_##to(from_type x)                                         \
-    {                                                                                                \
-        const from_type above = x >= (from_type)(least) ? x : (from_type)(least), held = above < (from_type)(beyond) ? above : 0; \
-        const to_type whole = x >= (from_type)(beyond) ? most : (to_type)held;                       \
-        return x == x ? whole : 0;                                                                   \
+#define CUT_OFF(from, from_type, to, to_type, least, most, beyond)                                          \
+    static inline to_type cut_off_##from##_##to(from_type x)                                                \
+    {                                                                                                       \
+        const from_type below = x < (from_type)(beyond) ? x : 0; /* NaN is not below */                     \
+        const to_type whole = (to_type)(below > (from_type)(least) ? below : (from_type)(least));           \
+        return x >= (from_type)(beyond) ? most : whole;                                                     \
     }
 
-#define FROM_FLOAT(from, from_type)                                                                  \
-    CUT_OFF(from, from_type, i32, int32_t, INT32_MIN, INT32_MAX, 0x1p31)                             \
-    CUT_OFF(from, from_type, u32, uint32_t, 0, UINT32_MAX, 0x1p32)                                   \
-    CUT_OFF(from, from_type, i64, int64_t, INT64_MIN, INT64_MAX, 0x1p63)                             \
-    CUT_OFF(from, from_type, u64, uint64_t, 0, UINT64_MAX, 0x1p64)                                   \
-    CAST(from, from_type, w8, uint8_t, cut_off_##from##_i32(x))                                      \
-    CAST(from, from_type, w16, uint16_t, cut_off_##from##_i32(x))                                    \
-    CAST(from, from_type, i32, int32_t, cut_off_##from##_i32(x))                                     \
-    CAST(from, from_type, u32, uint32_t, cut_off_##from##_u32(x))                                    \
-    CAST(from, from_type, i64, int64_t, cut_off_##from##_i64(x))                                     \
-    CAST(from, from_type, u64, uint64_t, cut_off_##from##_u64(x))                                    \
+#define FROM_FLOAT(from, from_type)                                                                         \
+    CUT_OFF(from, from_type, i32, int32_t, INT32_MIN, INT32_MAX, 0x1p31)                                    \
+    CUT_OFF(from, from_type, u32, uint32_t, 0, UINT32_MAX, 0x1p32)                                          \
+    CUT_OFF(from, from_type, i64, int64_t, INT64_MIN, INT64_MAX, 0x1p63)                                    \
+    CUT_OFF(from, from_type, u64, uint64_t, 0, UINT64_MAX, 0x1p64)                                          \
+    CAST(from, from_type, u32, uint32_t, cut_off_##from##_u32(x))                                           \
+    CAST(from, from_type, i64, int64_t, cut_off_##from##_i64(x))                                            \
+    CAST(from, from_type, u64, uint64_t, cut_off_##from##_u64(x))                                           \
     CAST(from, from_type, bool, uint8_t, x != 0)
 
 FROM_FLOAT(f32, float)
 FROM_FLOAT(f64, double)
 
-#define FROM_HALF(half)                                                                              \
-    CAST_BY_WAY(half, uint16_t, w8, uint8_t, float, load_##half##_float, load_f32_w8)                \
-    CAST_BY_WAY(half, uint16_t, w16, uint16_t, float, load_##half##_float, load_f32_w16)             \
-    CAST_BY_WAY(half, uint16_t, i32, int32_t, float, load_##half##_float, load_f32_i32)              \
-    CAST_BY_WAY(half, uint16_t, u32, uint32_t, float, load_##half##_float, load_f32_u32)             \
-    CAST_BY_WAY(half, uint16_t, i64, int64_t, float, load_##half##_float, load_f32_i64)              \
-    CAST_BY_WAY(half, uint16_t, u64, uint64_t, float, load_##half##_float, load_f32_u64)             \
-    CAST(half, uint16_t, bool, uint8_t, (x & 0x7fff) != 0)                                           \
+#define FROM_HALF(half)                                                                                     \
+    CAST_BY_WAY(half, uint16_t, u32, uint32_t, float, load_##half##_float, load_f32_u32)                    \
+    CAST_BY_WAY(half, uint16_t, i64, int64_t, float, load_##half##_float, load_f32_i64)                     \
+    CAST_BY_WAY(half, uint16_t, u64, uint64_t, float, load_##half##_float, load_f32_u64)                    \
+    CAST(half, uint16_t, bool, uint8_t, (x & 0x7fff) != 0)                                                  \
     CAST(half, uint16_t, half, uint16_t, x)
 
 FROM_HALF(f16)
 FROM_HALF(bf16)
 
+/* To 32 bits or the last of them. */
+#ifdef HAS_64
+/* The instruction gives the least number for all that does not fit, which is right unless it is none, or too large. */
+static inline __m512i cut_off_floats(float_vector x)
+{
+    const __m512i whole = _mm512_maskz_cvttps_epi32(equal_float(x, x), (__m512)x);
+    return _mm512_mask_mov_epi32(whole, less_equal_float(all_float(0x1p31f), x), _mm512_set1_epi32(INT32_MAX));
+}
+
+static inline __m256i cut_off_some_doubles(const double *memory)
+{
+    const double_vector x = read_double(memory);
+    return _mm512_maskz_cvttpd_epi32(equal_double(x, x), _mm512_min_pd((__m512d)x, _mm512_set1_pd(INT32_MAX)));
+}
+
+#define cut_off_f32(memory) cut_off_floats(read_float(memory))
+#define cut_off_f16(memory) cut_off_floats(read_f16(memory))
+#define cut_off_bf16(memory) cut_off_floats(read_bf16(memory))
+#define cut_off_f64(memory) _mm512_inserti64x4(_mm512_castsi256_si512(cut_off_some_doubles(memory)), cut_off_some_doubles((memory) + DOUBLES), 1)
+#define write_i32(memory, words) _mm512_storeu_si512(memory, words)
+#define write_w16(memory, words) _mm256_storeu_si256((__m256i *)(memory), _mm512_cvtepi32_epi16(words))
+#define write_w8(memory, words) _mm_storeu_si128((__m128i *)(memory), _mm512_cvtepi32_epi8(words))
+
+#define TO_32(from, from_type, number, to, to_type)                                                         \
+    static void load_##from##_##to(void *lanes, const void *memory, size_t n)                               \
+    {                                                                                                       \
+        to_type *d = lanes;                                                                                 \
+        const from_type *a = memory;                                                                        \
+        size_t i = 0;                                                                                       \
+        for (; i + FLOATS <= n; i += FLOATS) {                                                              \
+            write_##to(d + i, cut_off_##from(a + i));                                                       \
+        }                                                                                                   \
+        for (; i < n; i++) {                                                                                \
+            const from_type x = a[i];                                                                       \
+            d[i] = (to_type)(number);                                                                       \
+        }                                                                                                   \
+    }
+#define HALF_TO_32(half, to, to_type) TO_32(half, uint16_t, cut_off_f32_i32(float_of_##half(x)), to, to_type)
+#else
+#define TO_32(from, from_type, number, to, to_type) CAST(from, from_type, to, to_type, number)
+#define HALF_TO_32(half, to, to_type) CAST_BY_WAY(half, uint16_t, to, to_type, float, load_##half##_float, load_f32_##to)
+#endif
+
+#define ALL_TO_32(to, to_type)                                \
+    TO_32(f32, float, cut_off_f32_i32(x), to, to_type)        \
+    TO_32(f64, double, cut_off_f64_i32(x), to, to_type)       \
+    HALF_TO_32(f16, to, to_type)                              \
+    HALF_TO_32(bf16, to, to_type)
+
+ALL_TO_32(w8, uint8_t)
+ALL_TO_32(w16, uint16_t)
+ALL_TO_32(i32, int32_t)
+
 /* Half types. What float rounds of a whole number is too large for FLOAT16 before and after. */
 
 #define TO_F16(from, from_type) CAST_BY_WAY(from, from_type, f16, uint16_t, float, load_##from##_float, store_f16_float)
-#define TO_BF16(from, from_type, middle) CAST_BY_WAY(from, from_type, bf16, uint16_t, middle, load_##from##_##middle, store_bf16_##middle)
+#define TO_BF16(from, from_type) CAST_BY_WAY(from, from_type, bf16, uint16_t, float, load_##from##_float, store_bf16_float)
 
 TO_F16(bf16, uint16_t)
 TO_F16(bool, uint8_t)
@@ -112,33 +159,52 @@ TO_F16(u32, uint32_t)
 TO_F16(i64, int64_t)
 TO_F16(u64, uint64_t)
 
-/* Whole numbers of more than 53 bits: the last of those that are left is odd where any was cut off, so that rounding gives what rounding once would. */
-static inline double odd_double(int64_t x)
+/* Whole numbers beyond those that a float or a double holds are cut off by some bits; the last one that is left is set where any was, so that rounding
+ * to a half type gives what rounding once would. */
+#define ODD(from, from_type, signed_type, to, bits, is_within)                                              \
+    static inline to odd_##to##_of_##from(from_type x)                                                      \
+    {                                                                                                       \
+        const int is_held = is_within;                                                                      \
+        const from_type cut = (from_type)(x >> bits | ((x & ((1 << bits) - 1)) != 0));                      \
+        return (to)(signed_type)(is_held ? x : cut) * (is_held ? (to)1 : (to)(1 << bits));                  \
+    }
+#define TO_BF16_BY_ODD(from, from_type, middle)                                                             \
+    CAST(from, from_type, odd_##middle, middle, odd_##middle##_of_##from(x))                                \
+    CAST_BY_WAY(from, from_type, bf16, uint16_t, middle, load_##from##_odd_##middle, store_bf16_##middle)
+
+ODD(i32, int32_t, int32_t, float, 8, x >= -(1 << 24) && x <= 1 << 24)
+ODD(u32, uint32_t, int32_t, float, 8, x <= 1 << 24)
+ODD(i64, int64_t, int64_t, double, 11, x >= -(1ll << 53) && x <= 1ll << 53)
+ODD(u64, uint64_t, int64_t, double, 11, x <= 1ull << 53)
+
+#ifdef HAS_64
+static void load_i32_bf16(void *lanes, const void *memory, size_t n)
 {
-    const int is_held = x >= -(1ll << 53) && x <= 1ll << 53;
-    const int64_t kept = is_held ? x : x >> 11 | ((x & 2047) != 0);
-    return (double)kept * (is_held ? 1.0 : 2048.0);
+    uint16_t *d = lanes;
+    const int32_t *a = memory;
+    size_t i = 0;
+    for (; i + FLOATS <= n; i += FLOATS) {
+        const __m512i whole = _mm512_loadu_si512(a + i);
+        const __m512 cut = _mm512_cvt_roundepi32_ps(whole, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        const __mmask16 lost = _mm512_cmpneq_epi32_mask(_mm512_cvttps_epi32(cut), whole);
+        write_bf16(d + i, (float_vector)_mm512_mask_or_epi32((__m512i)cut, lost, (__m512i)cut, _mm512_set1_epi32(1)));
+    }
+    for (; i < n; i++) {
+        d[i] = bf16_of_float(odd_float_of_i32(a[i]));
+    }
 }
+#else
+TO_BF16_BY_ODD(i32, int32_t, float)
+#endif
+TO_BF16_BY_ODD(u32, uint32_t, float)
+TO_BF16_BY_ODD(i64, int64_t, double)
+TO_BF16_BY_ODD(u64, uint64_t, double)
 
-static inline double odd_double_of_unsigned(uint64_t x)
-{
-    const int is_held = x <= 1ull << 53;
-    const uint64_t kept = is_held ? x : x >> 11 | ((x & 2047) != 0);
-    return (double)(int64_t)kept * (is_held ? 1.0 : 2048.0);
-}
-
-CAST(i64, int64_t, odd_double, double, odd_double(x))
-CAST(u64, uint64_t, odd_double, double, odd_double_of_unsigned(x))
-
-TO_BF16(f16, uint16_t, float)
-TO_BF16(i8, int8_t, float)
-TO_BF16(u8, uint8_t, float)
-TO_BF16(i16, int16_t, float)
-TO_BF16(u16, uint16_t, float)
-TO_BF16(i32, int32_t, double)
-TO_BF16(u32, uint32_t, double)
-CAST_BY_WAY(i64, int64_t, bf16, uint16_t, double, load_i64_odd_double, store_bf16_double)
-CAST_BY_WAY(u64, uint64_t, bf16, uint16_t, double, load_u64_odd_double, store_bf16_double)
+TO_BF16(f16, uint16_t)
+TO_BF16(i8, int8_t)
+TO_BF16(u8, uint8_t)
+TO_BF16(i16, int16_t)
+TO_BF16(u16, uint16_t)
 
 #define load_bool_bf16 load_u8_bf16 /* ml_dtypes takes truth values as they are */
 #define load_f32_f16 store_f16_float
@@ -148,22 +214,24 @@ CAST_BY_WAY(u64, uint64_t, bf16, uint16_t, double, load_u64_odd_double, store_bf
 
 /* Arithmetic on whole numbers, of which the last bits are kept: unsigned, and in no type that is promoted to int, since overflows are undefined there. */
 
-#define COMBINE(name, word, type, wide, operator)                                                                          \
-    static void name##_##word(void *dst, const void *first, const void *second, const void *third, size_t n)               \
-    {                                                                                                                      \
-        type *d = dst;                                                                                                     \
-        const type *a = first, *b = second;                                                                                \
-        (void)third;                                                                                                       \
-        EACH                                                                                                               \
-        {                                                                                                                  \
-            d[i] = (type)((wide)a[i] operator (wide)b[i]);                                                                \
-        }                                                                                                                  \
+#define COMBINE(name, word, type, expression)                                                              \
+    static void name##_##word(void *dst, const void *first, const void *second, const void *third, size_t n) \
+    {                                                                                                      \
+        type *d = dst;                                                                                     \
+        const type *a = first, *b = second, *c = third;                                                    \
+        (void)c;                                                                                           \
+        EACH                                                                                               \
+        {                                                                                                  \
+            d[i] = (type)(expression);                                                                     \
+        }                                                                                                  \
     }
 
-#define ARITHMETIC(word, type, wide)         \
-    COMBINE(add, word, type, wide, +)        \
-    COMBINE(subtract, word, type, wide, -)   \
-    COMBINE(multiply, word, type, wide, *)
+#define ARITHMETIC(word, type, wide)                                           \
+    COMBINE(add, word, type, (wide)a[i] + (wide)b[i])                          \
+    COMBINE(subtract, word, type, (wide)a[i] - (wide)b[i])                     \
+    COMBINE(multiply, word, type, (wide)a[i] * (wide)b[i])                     \
+    COMBINE(add_product, word, type, (wide)a[i] + (wide)b[i] * (wide)c[i])      \
+    COMBINE(subtract_product, word, type, (wide)a[i] - (wide)b[i] * (wide)c[i])
 
 ARITHMETIC(w8, uint8_t, uint32_t)
 ARITHMETIC(w16, uint16_t, uint32_t)
@@ -220,6 +288,10 @@ LARGEST_OF(i16, int16_t)
 LARGEST_OF(i32, int32_t)
 LARGEST_OF(i64, int64_t)
 
-#define WHOLE_FUNCTIONS(name, word) {[ADD] = add_##word, [SUB] = subtract_##word, [MUL] = multiply_##word, [MAXIMUM] = larger_of_##name}
+#define WHOLE_FUNCTIONS(name, word)                                                                        \
+    {                                                                                                      \
+        [ADD] = add_##word, [SUB] = subtract_##word, [MUL] = multiply_##word, [MAXIMUM] = larger_of_##name, \
+        [ADD_PRODUCT] = add_product_##word, [SUB_PRODUCT] = subtract_product_##word                        \
+    }
 
 #undef EACH

@@ -58,7 +58,7 @@ def compiled(
     present = [layout for layout in reads if layout is not None]
     try:
         if compute.name in _WHOLE and not raw:
-            return _in_whole_numbers(kernel, reads, writes, via, compute, attributes)
+            return _in_whole_numbers(kernel, reads, writes, via, compute, attributes, on_host=on_host)
         if compute.name not in ("float32", "float64"):
             return None
         given = [None if layout is None else (layout.shape, layout.dtype) for layout in reads]
@@ -126,6 +126,8 @@ def _in_whole_numbers(
     via: np.dtype[Any],
     compute: np.dtype[Any],
     attributes: dict[str, Any],
+    *,
+    on_host: bool,
 ) -> Program:
     """Lanes are of the type that is computed in, so that no digit is lost, and what is too large wraps around as in numpy."""
     present = [layout for layout in reads if layout is not None]
@@ -136,7 +138,7 @@ def _in_whole_numbers(
     graph = _traced(kernel, [None if layout is None else (layout.shape, compute) for layout in reads], compute, attributes)
     if len(writes) != len(graph.outputs) or any(node.op not in _WHOLE_FUNCTIONS for node in graph.nodes):
         raise Untraceable("no such function of whole numbers")
-    return _program(_in_steps(graph, present, writes, compute), present, writes)
+    return _program(_in_steps(graph, present, writes, compute), present, writes, on_host=on_host)
 
 
 def _in_steps(graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], lane: np.dtype[Any]) -> bytes:

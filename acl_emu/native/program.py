@@ -28,8 +28,9 @@ _FUNCTIONS = (
     *("add", "sub", "mul", "div", "neg", "abs", "sign", "square", "maximum", "minimum"),
     *("exp", "exp_of_difference", "exp_of_product", "log", "log1p", "log_of_odds", "sqrt"),
     *("less", "less_equal", "equal", "not_equal", "and", "or", "not", "where", "as_number", "float32", "float16", "bfloat16"),
+    *("add_product", "sub_product"),
 )
-"""The last three round to a type."""
+"""Three round to a type; the last two are sums with a product, of whole numbers."""
 _STEPS = (
     *_FUNCTIONS,
     *("load", "load_mask", "store", "keep", "take", "add_to_sum", "add_product_to_sum", "add_to_max"),
@@ -47,6 +48,10 @@ _LONG_ROW = 128
 _KEPT_BYTES = 1 << 20
 _COLUMN_ROWS, _PART_ELEMENTS = 512, 1 << 18
 """Of the parts that tall columns are cut into, at least."""
+_STEPS_ROW = 512
+"""From which on the same goes for steps, where a register does not hold even fewer."""
+_WHOLE_ROW = 512
+"""Of whole numbers, shorter rows and fewer columns are left to numpy, which is as fast."""
 _BLOCK_SIDE = 16
 """A transposed operand with both sides at least as long is worked on in blocks."""
 
@@ -208,13 +213,15 @@ class _Compiler:
             kept = self._order([axis for axis in every if axis not in self.axes], leader)
             shape = self._way(reduced, kept, leader)
             outer, inner = (reduced, kept) if shape == _COLUMNS else (kept, reduced)
+            if self.lane.kind in "iu" and self._size(outer, inner)[1] < _WHOLE_ROW:
+                raise Untraceable("short rows of whole numbers")
         return self._whole(shape, outer, inner, block) or self._in_steps(shape, outer, inner, block)
 
     def _in_steps(self, shape: int, outer: list[int], inner: list[int], block: int) -> bytes:
         lower = _Lowering(self)
         lanes = _TILE_BYTES // self.lane.itemsize
         if shape == _MAP:
-            outer, inner = self._rows_of(inner, lanes // 2)
+            outer, inner = self._rows_of(inner, min(lanes // 2, _STEPS_ROW))
         size = self._size(outer, inner)
         if shape == _ROWS and lower.can_be_split and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
@@ -283,10 +290,11 @@ class _Compiler:
         A result is turned with fewer steps than a read, which is copied before.
         """
         size = math.prod(self.domain)
-        whole = [index for index, layout in enumerate(self.layouts) if math.prod(layout.shape) == size > 1 and index not in self.unread]
-        along = {
-            index: min((stride, axis) for axis, stride in enumerate(self.views[index]) if self.domain[axis] != 1)[1] for index in whole
-        }
+        long = [axis for axis, length in enumerate(self.domain) if length != 1]
+        whole = [
+            index for index, view in enumerate(self.views) if size > 1 and all(view[axis] for axis in long) and index not in self.unread
+        ]
+        along = {index: min((self.views[index][axis], axis) for axis in long)[1] for index in whole}
         alike = {index: list(along.values()).count(axis) for index, axis in along.items()}
         return max((self.reads, *alike), key=lambda index: (alike.get(index, 0), index < self.reads))
 
@@ -525,12 +533,19 @@ class _Lowering:
         def visit(node: Node) -> None:
             uses[node] = uses.get(node, 0) + 1
             if uses[node] == 1 and not self._is_at_hand(node, number):
-                for argument in node.arguments:
-                    visit(_resolved(argument))
+                for argument in self._operation(node)[1]:
+                    visit(argument)
 
         for node in wanted:
             visit(node)
         return uses
+
+    def _operation(self, node: Node) -> tuple[str, tuple[Node, ...]]:
+        """The function that computes a node, and what of: whole numbers are multiplied and added in one step, which rounds nothing."""
+        first, *others = map(_resolved, node.arguments)
+        if self.compiler.lane.kind in "iu" and node.op in ("add", "sub") and others[0].op == "mul":
+            return f"{node.op}_product", (first, *map(_resolved, others[0].arguments))
+        return node.op, (first, *others)
 
     def _is_at_hand(self, node: Node, number: int) -> bool:
         return node in self.rows or node.op in ("input", "constant") or (node in self._kept and self.levels[node] < number)
@@ -551,12 +566,12 @@ class _Lowering:
             self.slots += register == self.slots
             tiles.append(Step("take", register, (self._kept[node],)))
         else:
-            arguments = [_resolved(argument) for argument in node.arguments]
+            op, arguments = self._operation(node)
             sources = tuple(self._value(argument, number, registers, uses) for argument in arguments)
             for argument in arguments:
                 self._used(argument, registers, uses)
             register = self._free.pop() if self._free else self._new_slot()
-            tiles.append(Step(node.op, register, sources))
+            tiles.append(Step(op, register, sources))
         registers[node] = register
         return register
 
