@@ -171,13 +171,41 @@ static void begin_max(const job *work, void *best, size_t lanes)
     acl_emu_engine_tiles->spread[lane](best, best, lanes);
 }
 
-/* The largest of a row of whole numbers: of one half and the other, until there is one left. */
-static void finish_max(const job *work, void *largest, char *best)
+/* What a reduction of whole numbers does: to the elements of a row, and to numbers side by side. */
+static void reduce_row(const job *work, int64_t code, void *found, const void *lanes, size_t n)
+{
+    const int64_t lane = work->program->lane;
+    (code == SUM ? acl_emu_engine_tiles->row_whole_sum : acl_emu_engine_tiles->row_max)[lane](found, lanes, n);
+}
+
+static void reduce_pairs(const job *work, int64_t code, void *found, const void *others, size_t n)
+{
+    acl_emu_engine_tiles->functions[work->program->lane][code == SUM ? ADD : MAXIMUM](found, found, others, NULL, n);
+}
+
+/* What a row has come to: one half with the other, until there is one number left. */
+static void finish_whole_numbers(const job *work, int64_t code, void *result, char *found)
 {
     for (size_t n = partial_lanes(work) / 2; n; n /= 2) {
-        acl_emu_engine_tiles->functions[work->program->lane][MAXIMUM](best, best, best + n * work->lane_size, NULL, n);
+        reduce_pairs(work, code, found, found + n * work->lane_size, n);
     }
-    memcpy(largest, best, work->lane_size);
+    memcpy(result, found, work->lane_size);
+}
+
+/* Steps of reductions in whole numbers. */
+static void reduce_whole_numbers(const job *work, room *own, const step *s, size_t n)
+{
+    const int in_columns = work->program->shape == COLUMNS;
+    switch (s->code) {
+    case SUM:
+    case MAX: (in_columns ? reduce_pairs : reduce_row)(work, s->code, own->sum[s->dst], own->slot[s->a], n); break;
+    default:
+        if (in_columns) {
+            memcpy(own->slot[s->dst], own->sum[s->a], n * work->lane_size);
+        } else {
+            finish_whole_numbers(work, s->code == FINISH_SUM ? SUM : MAX, own->slot[s->dst], own->sum[s->a]);
+        }
+    }
 }
 
 static void run_steps(const job *work, room *own, int64_t begin, int64_t end, const place *at, size_t n)
@@ -188,6 +216,10 @@ static void run_steps(const job *work, room *own, int64_t begin, int64_t end, co
     for (const step *s = work->steps + begin; s < work->steps + end; s++) {
         if (s->code < FUNCTIONS) {
             acl_emu_engine_tiles->functions[lane][s->code](own->slot[s->dst], own->slot[s->a], own->slot[s->b], own->slot[s->c], n);
+            continue;
+        }
+        if (is_whole_number(lane) && s->code >= SUM && s->code < SPREAD) {
+            reduce_whole_numbers(work, own, s, n);
             continue;
         }
         switch (s->code) {
@@ -207,9 +239,7 @@ static void run_steps(const job *work, room *own, int64_t begin, int64_t end, co
             break;
         case FINISH_SUM:
         case FINISH_MAX:
-            if (!in_columns && is_whole_number(lane)) {
-                finish_max(work, own->slot[s->dst], own->sum[s->a]);
-            } else if (!in_columns) {
+            if (!in_columns) {
                 const double value = s->code == FINISH_SUM ? acl_emu_engine_tiles->total(own->sum[s->a]) : acl_emu_engine_tiles->largest[lane](own->sum[s->a]);
                 acl_emu_engine_tiles->from_double[lane](own->slot[s->dst], &value, 1);
             } else if (s->code == FINISH_SUM) {
@@ -383,8 +413,10 @@ static void finish_totals(const job *work, room *own)
         for (int64_t chunk = 0; chunk < work->chunks; chunk++) {
             const double *found = work->partials + (size_t)(row * work->chunks + chunk) * partials_of(work);
             for (const step *s = work->steps + only->lane_begin; s < work->steps + only->lane_end; s++) {
-                if (s->code == MAX) {
-                    acl_emu_engine_tiles->row_max[program->lane](own->sum[s->dst], found + s->dst * PARTIALS, partial_lanes(work));
+                if (is_whole_number(program->lane) && (s->code == SUM || s->code == MAX)) {
+                    reduce_pairs(work, s->code, own->sum[s->dst], found + s->dst * PARTIALS, partial_lanes(work));
+                } else if (s->code == MAX) {
+                    acl_emu_engine_tiles->row_max[program->lane](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
                 } else if (s->code == SUM || s->code == DOT) {
                     acl_emu_engine_tiles->row_sum[1](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
                 }

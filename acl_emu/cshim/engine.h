@@ -52,6 +52,7 @@ typedef struct {
     void (*spread[DTYPES])(void *lanes, const void *value, size_t n);
     void (*row_sum[2])(double *partials, const void *lanes, size_t n);
     void (*row_max[I64 + 1])(void *partials, const void *lanes, size_t n);
+    void (*row_whole_sum[I64 + 1])(void *partials, const void *lanes, size_t n);
     void (*row_dot[2])(double *partials, const void *lanes, const void *others, size_t n);
     void (*lane_sum[2])(double *sums, const void *lanes, size_t n);
     void (*lane_dot[2])(double *sums, const void *lanes, const void *others, size_t n);

@@ -253,40 +253,42 @@ SPREAD_WHOLE(w16, uint16_t)
 SPREAD_WHOLE(w32, uint32_t)
 SPREAD_WHOLE(w64, uint64_t)
 
-/* The largest, of as many at a time as there is room for where sums of doubles are kept. */
-#define LARGEST_OF(name, type)                                                                                             \
-    static void larger_of_##name(void *dst, const void *first, const void *second, const void *third, size_t n)            \
-    {                                                                                                                      \
-        type *d = dst;                                                                                                     \
-        const type *a = first, *b = second;                                                                                \
-        (void)third;                                                                                                       \
-        EACH                                                                                                               \
-        {                                                                                                                  \
-            d[i] = a[i] > b[i] ? a[i] : b[i];                                                                              \
-        }                                                                                                                  \
-    }                                                                                                                      \
-    static void row_max_##name(void *partials, const void *lanes, size_t n)                                                \
-    {                                                                                                                      \
-        enum { TOGETHER = PARTIALS * sizeof(double) / sizeof(type) };                                                      \
-        type best[TOGETHER];                                                                                               \
-        const type *a = lanes;                                                                                             \
-        memcpy(best, partials, sizeof best);                                                                               \
-        for (; n >= TOGETHER; a += TOGETHER, n -= TOGETHER) {                                                              \
-            for (size_t k = 0; k < TOGETHER; k++) {                                                                        \
-                best[k] = a[k] > best[k] ? a[k] : best[k];                                                                 \
-            }                                                                                                              \
-        }                                                                                                                  \
-        for (size_t k = 0; k < n; k++) {                                                                                   \
-            best[k] = a[k] > best[k] ? a[k] : best[k];                                                                     \
-        }                                                                                                                  \
-        memcpy(partials, best, sizeof best);                                                                               \
+/* Sums and the largest of a row, in as many lanes as there is room for where sums of doubles are kept. */
+#define ROW(name, type, expression)                                                                        \
+    static void name(void *partials, const void *lanes, size_t n)                                          \
+    {                                                                                                      \
+        enum { TOGETHER = PARTIALS * sizeof(double) / sizeof(type) };                                      \
+        type found[TOGETHER];                                                                              \
+        const type *a = lanes;                                                                             \
+        memcpy(found, partials, sizeof found);                                                             \
+        for (; n; a += TOGETHER, n -= n < TOGETHER ? n : TOGETHER) {                                       \
+            if (n >= TOGETHER) { /* a number that the compiler knows */                                    \
+                for (size_t k = 0; k < TOGETHER; k++) {                                                    \
+                    found[k] = (type)(expression);                                                         \
+                }                                                                                          \
+            } else {                                                                                       \
+                for (size_t k = 0; k < n; k++) {                                                           \
+                    found[k] = (type)(expression);                                                         \
+                }                                                                                          \
+            }                                                                                              \
+        }                                                                                                  \
+        memcpy(partials, found, sizeof found);                                                             \
     }
+
+#define LARGEST_OF(name, type)                                                                             \
+    COMBINE(larger_of, name, type, a[i] > b[i] ? a[i] : b[i])                                              \
+    ROW(row_max_##name, type, a[k] > found[k] ? a[k] : found[k])
 
 LARGEST_OF(i8, int8_t)
 LARGEST_OF(u8, uint8_t)
 LARGEST_OF(i16, int16_t)
 LARGEST_OF(i32, int32_t)
 LARGEST_OF(i64, int64_t)
+
+ROW(row_sum_w8, uint8_t, (uint32_t)found[k] + a[k])
+ROW(row_sum_w16, uint16_t, (uint32_t)found[k] + a[k])
+ROW(row_sum_w32, uint32_t, found[k] + a[k])
+ROW(row_sum_w64, uint64_t, found[k] + a[k])
 
 #define WHOLE_FUNCTIONS(name, word)                                                                        \
     {                                                                                                      \

@@ -425,6 +425,7 @@ const tile_code TILES = {
     .spread = {spread_float, spread_double, spread_w16, spread_w16, spread_w8, spread_w8, spread_w8, spread_w16, spread_w32, spread_w64, spread_w16, spread_w32, spread_w64},
     .row_sum = {row_sum_float, row_sum_double},
     .row_max = {[F32] = row_max_float, [F64] = row_max_double, [I8] = row_max_i8, [U8] = row_max_u8, [I16] = row_max_i16, [I32] = row_max_i32, [I64] = row_max_i64},
+    .row_whole_sum = {[I8] = row_sum_w8, [U8] = row_sum_w8, [I16] = row_sum_w16, [I32] = row_sum_w32, [I64] = row_sum_w64},
     .row_dot = {row_dot_float, row_dot_double},
     .lane_sum = {lane_sum_float, lane_sum_double},
     .lane_dot = {lane_dot_float, lane_dot_double},

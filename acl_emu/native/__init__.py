@@ -32,7 +32,7 @@ _EXACT = frozenset(
 _APPROXIMATE = frozenset({"exp", "exp_of_difference", "exp_of_product", "log", "log1p", "log_of_odds"})
 _HALVES = ("float16", "bfloat16")
 _WHOLE = ("int8", "uint8", "int16", "int32", "int64")
-_WHOLE_FUNCTIONS = frozenset({"input", "constant", "same", "add", "sub", "mul", "max"})
+_WHOLE_FUNCTIONS = frozenset({"input", "constant", "same", "add", "sub", "mul", "sum", "max"})
 """What the engine has for lanes of whole numbers."""
 
 

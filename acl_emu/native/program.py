@@ -507,7 +507,7 @@ class _Lowering:
     def _summands(self, reduction: Node) -> tuple[Node, ...]:
         """What is added up: a node, or two whose product is, without rounding it first."""
         argument = _resolved(reduction.arguments[0])
-        if reduction.op == "sum" and argument.op == "mul" and argument not in self.rows:
+        if reduction.op == "sum" and argument.op == "mul" and argument not in self.rows and self.compiler.lane.kind == "f":
             return _resolved(argument.arguments[0]), _resolved(argument.arguments[1])
         return (argument,)
 

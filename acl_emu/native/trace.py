@@ -238,7 +238,9 @@ class Symbol(NDArrayOperatorsMixin):
 
     def sum(self, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Symbol:
         """The sum along axes; truth values are counted."""
-        if dtype is not None and np.dtype(dtype) != np.float64:
+        # By default numpy adds up whole numbers in the widest type.
+        compute = self.graph.compute
+        if np.dtype(dtype or (np.float64 if compute.kind == "f" else np.int64)) != (np.float64 if compute.kind == "f" else compute):
             raise Untraceable(f"the kernel sums in {dtype}")
         return self._reduced("sum", axis, keepdims)
 
@@ -253,7 +255,7 @@ class Symbol(NDArrayOperatorsMixin):
             raise Untraceable(f"the kernel reshapes {self.shape} to {wanted}")
         return self._made(self.node, wanted)
 
-    def astype(self, dtype: Any) -> Symbol:
+    def astype(self, dtype: Any, copy: bool = True) -> Symbol:
         """The same elements: casts to the type that is computed in only."""
         if np.dtype(dtype) != self.graph.compute:
             raise Untraceable(f"the kernel casts to {dtype}")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 import acl_emu as acl
-from acl_emu import native
+from acl_emu import dtypes, native
 from tests.native.numbers_of_all_types import (
     BOOL,
     FLOATS,
@@ -191,21 +191,25 @@ def test_truth_values(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", LANES, ids=str)
-def test_the_largest(dtype: np.dtype[Any]) -> None:
-    """Of rows, columns and everything, also where there is nothing but the least number."""
+def test_sums_and_the_largest(dtype: np.dtype[Any]) -> None:
+    """Of rows, columns and everything, also where there is nothing but the least number, and one that is larger."""
     low, high = bounds(dtype)
     for shape, axes in (((300_001,), (0,)), ((7, 700), (1,)), ((70, 1000), (0,)), ((5, 6, 600), (0, 2)), ((2, 300_000), (1,))):
-        for values in (extremes(dtype, math.prod(shape), 11).reshape(shape), np.full(shape, low, dtype), np.full(shape, high, dtype) // 2):
+        size = math.prod(shape)
+        least = [np.full(size, low, dtype) for _ in range(4)]
+        for values, place in zip(least, (0, 699, size // 2, size - 1), strict=True):
+            values[place] = low + 1
+        for values in (extremes(dtype, size, 11), np.full(size, low, dtype), np.full(size, high, dtype), *least):
+            whole = values.reshape(shape)
+            largest, total = whole.max(axis=axes), whole.sum(axis=axes, dtype=dtype)
             for threads in (1, 2, 5):
-                expected = values.max(axis=axes)
-                actual = compute(lambda x, axes=axes: x.max(axis=axes), [values], np.empty(expected.shape, dtype), threads=threads)
-                assert_same(actual, expected)
-        values = np.full(shape, low, dtype)
-        for place in (0, values.size // 2, values.size - 1):
-            values.reshape(-1)[:] = low
-            values.reshape(-1)[place] = low + 1
-            expected = values.max(axis=axes)
-            assert_same(compute(lambda x, axes=axes: x.max(axis=axes), [values], np.empty(expected.shape, dtype)), expected)
+                found = compute(lambda x, axes=axes: x.max(axis=axes), [whole], np.empty(largest.shape, dtype), threads=threads)
+                assert_same(found, largest)
+                found = compute(lambda x, axes=axes: x.sum(axis=axes, dtype=dtype), [whole], np.empty(total.shape, dtype), threads=threads)
+                assert_same(found, total)
+    if dtype != np.int64:
+        with pytest.raises(AssertionError, match="no way"):  # numpy adds up in INT64
+            compute(lambda x: x.sum(axis=0), [extremes(dtype, 5000, 11)], np.empty((), dtype))
 
 
 def test_operators_run_in_the_engine_as_in_numpy() -> None:
@@ -218,6 +222,7 @@ def test_operators_run_in_the_engine_as_in_numpy() -> None:
             ("aclnnMul", first, second[:1], np.empty_like(first)),
             ("aclnnMuls", first, three, np.empty_like(first)),
             ("aclnnMax", first, np.empty((), dtype)),
+            ("aclnnReduceSum", first, [1], False, dtypes.from_numpy(dtype).code, np.empty(4, dtype)),
         ]
         for call in calls:
             here = acl.call(*call).copy()
