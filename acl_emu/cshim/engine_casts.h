@@ -261,16 +261,13 @@ SPREAD_WHOLE(w64, uint64_t)
         type found[TOGETHER];                                                                              \
         const type *a = lanes;                                                                             \
         memcpy(found, partials, sizeof found);                                                             \
-        for (; n; a += TOGETHER, n -= n < TOGETHER ? n : TOGETHER) {                                       \
-            if (n >= TOGETHER) { /* a number that the compiler knows */                                    \
-                for (size_t k = 0; k < TOGETHER; k++) {                                                    \
-                    found[k] = (type)(expression);                                                         \
-                }                                                                                          \
-            } else {                                                                                       \
-                for (size_t k = 0; k < n; k++) {                                                           \
-                    found[k] = (type)(expression);                                                         \
-                }                                                                                          \
+        for (; n >= TOGETHER; a += TOGETHER, n -= TOGETHER) {                                              \
+            for (size_t k = 0; k < TOGETHER; k++) {                                                        \
+                found[k] = (type)(expression);                                                             \
             }                                                                                              \
+        }                                                                                                  \
+        for (size_t k = 0; k < n; k++) {                                                                   \
+            found[k] = (type)(expression);                                                                 \
         }                                                                                                  \
         memcpy(partials, found, sizeof found);                                                             \
     }
