@@ -88,7 +88,7 @@ class Selection:
             for dtype in subject.dtypes:
                 for layout in LAYOUTS:
                     strided = layout != "contiguous"
-                    if strided and (subject.kind in ("index", "product") or size == "small"):
+                    if strided and (subject.in_order or subject.kind in ("index", "product") or size == "small"):
                         continue
                     first = dtype == subject.dtypes[0]
                     slim = (first and layout != "stepped" and not (strided and size == "medium")) or (size == "large" and not strided)

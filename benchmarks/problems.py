@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -21,6 +21,9 @@ DTYPES: dict[str, Any] = {"float32": np.float32, "float16": np.float16, "bfloat1
 _MATRIX = {"small": (2, 4), "medium": (512, 512), "large": (4096, 4096)}
 _ROWS = {"small": (4, 16), "medium": (1024, 256), "large": (16384, 1024)}
 _IMAGES = {"small": (1, 4, 4, 4), "medium": (4, 16, 64, 64), "large": (16, 64, 128, 128)}
+_SEGMENTS = {"small": (1, 4, 4, 4), "medium": (2, 21, 80, 80), "large": (12, 21, 256, 256)}
+"""Images with few channels, one for each class."""
+_SHORT_ROWS = {"small": (4, 16), "medium": (4096, 64), "large": (262144, 64)}
 _SCORES = {"small": (1, 2, 4, 8), "medium": (2, 8, 128, 128), "large": (8, 8, 512, 512)}
 _SEQUENCES = {"small": (8, 1, 8), "medium": (128, 8, 256), "large": (512, 32, 1024)}
 _POINTS = {"small": (1, 8, 2), "medium": (8, 16384, 2), "large": (64, 131072, 2)}
@@ -111,16 +114,26 @@ def _log_sigmoid_backward(d: Draw) -> Arguments:
     return {"gradOutput": d.normal(), "self": x, "buffer": np.exp(-np.abs(x)).astype(x.dtype), "gradInput": d.room()}
 
 
-def _along_rows(d: Draw) -> Arguments:
-    return {"self": d.normal(), "dim": 1, "out": d.room()}
+def _along(sizes: dict[str, Shape] = _MATRIX) -> Maker:
+    return lambda d: {"self": d.normal(sizes[d.size]), "dim": 1, "out": d.room(sizes[d.size])}
 
 
-def _softmax_backward(d: Draw) -> Arguments:
-    return {"gradOutput": d.normal(), "output": d.distribution(), "dim": 1, "out": d.room()}
+def _softmax_backward(sizes: dict[str, Shape] = _MATRIX) -> Maker:
+    return lambda d: {
+        "gradOutput": d.normal(sizes[d.size]),
+        "output": d.distribution(sizes[d.size]),
+        "dim": 1,
+        "out": d.room(sizes[d.size]),
+    }
 
 
-def _log_softmax_backward(d: Draw) -> Arguments:
-    return {"gradOutput": d.normal(), "output": d.log_distribution(), "dim": 1, "out": d.room()}
+def _log_softmax_backward(sizes: dict[str, Shape] = _MATRIX) -> Maker:
+    return lambda d: {
+        "gradOutput": d.normal(sizes[d.size]),
+        "output": d.log_distribution(sizes[d.size]),
+        "dim": 1,
+        "out": d.room(sizes[d.size]),
+    }
 
 
 def _softmax_cross_entropy(d: Draw) -> Arguments:
@@ -374,22 +387,45 @@ def _scalar(*, inplace: bool, alpha: bool) -> Maker:
     return make
 
 
-def _amax(d: Draw) -> Arguments:
-    return {"self": d.normal(), "dim": [1], "keepDim": False, "out": d.room(d.matrix[:1])}
+def _repeated(other: Callable[[Shape], Shape], sizes: dict[str, Shape] = _MATRIX) -> Maker:
+    """A factor that is repeated along some axes."""
+    return lambda d: {"self": d.normal(sizes[d.size]), "other": d.normal(other(sizes[d.size])), "out": d.room(sizes[d.size])}
+
+
+def _without(shape: Shape, axes: Sequence[int]) -> Shape:
+    return tuple(length for axis, length in enumerate(shape) if axis not in axes)
+
+
+def _amax(axes: Sequence[int] = (1,), sizes: dict[str, Shape] = _MATRIX) -> Maker:
+    return lambda d: {"self": d.normal(sizes[d.size]), "dim": list(axes), "keepDim": False, "out": d.room(_without(sizes[d.size], axes))}
 
 
 def _max(d: Draw) -> Arguments:
     return {"self": d.normal(), "out": d.room(())}
 
 
-def _sum(d: Draw) -> Arguments:
-    return {"self": d.normal(), "dims": [1], "keepDims": False, "dtype": np.dtype(d.dtype), "out": d.room(d.matrix[:1])}
+def _sum(axes: Sequence[int] = (1,), sizes: dict[str, Shape] = _MATRIX) -> Maker:
+    return lambda d: {
+        "self": d.normal(sizes[d.size]),
+        "dims": list(axes),
+        "keepDims": False,
+        "dtype": np.dtype(d.dtype),
+        "out": d.room(_without(sizes[d.size], axes)),
+    }
 
 
 def _cast(d: Draw) -> Arguments:
     """From a half type to float32, from float32 to float16."""
     wanted = np.dtype(np.float16 if d.dtype is np.float32 else np.float32)
     return {"self": d.normal(), "dtype": wanted, "out": d.room(dtype=wanted)}
+
+
+def _cast_to_integer(d: Draw) -> Arguments:
+    return {"self": d.normal(scale=100), "dtype": np.dtype(np.int32), "out": d.room(dtype=np.int32)}
+
+
+def _cast_from_integer(d: Draw) -> Arguments:
+    return {"self": d.index(d.matrix, 1000, np.int32), "dtype": np.dtype(d.dtype), "out": d.room()}
 
 
 # Matrix products
@@ -518,6 +554,8 @@ class Subject:
     """Matrix products of rows × words × width in it; 1 for a plain one."""
     chip: str = ""
     """ACL_EMU_SOC, where the usual chip does not have the operator."""
+    in_order: bool = False
+    """Whether it is measured with operands in order only: another subject has the operator's layouts."""
 
     @property
     def name(self) -> str:
@@ -540,10 +578,10 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject("aclnnLogSigmoid", _unary, exponential=True),
     Subject("aclnnLogSigmoidForward", _log_sigmoid_forward, exponential=True, unread=("buffer",)),
     Subject("aclnnLogSigmoidBackward", _log_sigmoid_backward, exponential=True, unread=("buffer",)),
-    Subject("aclnnLogSoftmax", _along_rows, kind="row", exponential=True),
-    Subject("aclnnLogSoftmaxBackward", _log_softmax_backward, kind="row", exponential=True),
-    Subject("aclnnSoftmax", _along_rows, kind="row", exponential=True),
-    Subject("aclnnSoftmaxBackward", _softmax_backward, kind="row"),
+    Subject("aclnnLogSoftmax", _along(), kind="row", exponential=True),
+    Subject("aclnnLogSoftmaxBackward", _log_softmax_backward(), kind="row", exponential=True),
+    Subject("aclnnSoftmax", _along(), kind="row", exponential=True),
+    Subject("aclnnSoftmaxBackward", _softmax_backward(), kind="row"),
     Subject("aclnnSoftmaxCrossEntropyWithLogits", _softmax_cross_entropy, kind="row", exponential=True),
     Subject("aclnnScaledMaskedSoftmax", _scaled_masked_softmax, kind="row", exponential=True),
     Subject("aclnnScaledMaskedSoftmaxBackward", _scaled_masked_softmax_backward, kind="row"),
@@ -581,10 +619,26 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject("aclnnInplaceExp", lambda d: {"selfRef": d.normal()}, exponential=True),
     Subject("aclnnLog", lambda d: {"self": d.positive(), "out": d.room()}, exponential=True),
     Subject("aclnnInplaceLog", lambda d: {"selfRef": d.positive()}, exponential=True),
-    Subject("aclnnAmax", _amax, kind="row"),
+    Subject("aclnnAmax", _amax(), kind="row"),
     Subject("aclnnMax", _max, kind="row"),
-    Subject("aclnnReduceSum", _sum, kind="row"),
+    Subject("aclnnReduceSum", _sum(), kind="row"),
     Subject("aclnnCast", _cast),
+    Subject("aclnnMul", _repeated(lambda shape: shape[1:]), "a row for all", in_order=True),
+    Subject("aclnnMul", _repeated(lambda shape: (shape[0], 1)), "a number for each row", in_order=True),
+    Subject("aclnnMul", _repeated(lambda shape: (shape[1], 1, 1), _IMAGES), "a number for each channel", in_order=True),
+    Subject("aclnnCast", _cast_to_integer, "to INT32", in_order=True),
+    Subject("aclnnCast", _cast_from_integer, "from INT32", in_order=True),
+    Subject("aclnnReduceSum", _sum((0,)), "first axis", kind="row", in_order=True),
+    Subject("aclnnReduceSum", _sum((0,), _SHORT_ROWS), "first axis, many rows", kind="row", in_order=True),
+    Subject("aclnnReduceSum", _sum((1,), _SHORT_ROWS), "short rows", kind="row", in_order=True),
+    Subject("aclnnReduceSum", _sum((1,), _IMAGES), "channels", kind="row", in_order=True),
+    Subject("aclnnReduceSum", _sum((0, 2, 3), _IMAGES), "all but channels", kind="row", in_order=True),
+    Subject("aclnnAmax", _amax((0,)), "first axis", kind="row", in_order=True),
+    Subject("aclnnSoftmax", _along(_SHORT_ROWS), "short rows", kind="row", exponential=True, in_order=True),
+    Subject("aclnnSoftmax", _along(_SEGMENTS), "channels", kind="row", exponential=True, in_order=True),
+    Subject("aclnnLogSoftmax", _along(_SEGMENTS), "channels", kind="row", exponential=True, in_order=True),
+    Subject("aclnnSoftmaxBackward", _softmax_backward(_SEGMENTS), "channels", kind="row", in_order=True),
+    Subject("aclnnLogSoftmaxBackward", _log_softmax_backward(_SEGMENTS), "channels", kind="row", exponential=True, in_order=True),
     *_forms("aclnnNLLLoss", lambda code: _nll(_ROWS, code), kind="index", unread=("self",)),
     *_forms("aclnnNLLLoss2d", lambda code: _nll(_IMAGES, code), kind="index", unread=("self",)),
     Subject("aclnnNLLLossBackward", _nll_slope(_ROWS), kind="index", unread=("self", "totalWeight")),

@@ -24,6 +24,7 @@ _TYPES = {
     np.dtype(np.float32): torch.float32,
     np.dtype(np.float16): torch.float16,
     np.dtype(ml_dtypes.bfloat16): torch.bfloat16,
+    np.dtype(np.int32): torch.int32,
 }
 
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -39,8 +40,10 @@ __attribute__((constructor)) static void watch_threads(void)
 #if defined(__x86_64__)
 int acl_emu_engine_processor(void)
 {
+    unsigned a, b, c = 0, d;
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c")) {
+    __get_cpuid(1, &a, &b, &c, &d); /* not all compilers know the name of bit_F16C */
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !(c & bit_F16C)) {
         return PLAIN_PROCESSOR;
     }
     const int wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
@@ -58,13 +61,13 @@ __attribute__((constructor)) static void choose_instructions(void)
     fused = FOR_THIS_PROCESSOR(acl_emu_fused);
 }
 
-/* The number of the kernel of a graph for a storage type and way; -1 where there is none. */
-EXPORT int64_t acl_emu_engine_find_fused(const char *signature, int64_t dtype, int64_t way)
+/* The number of the kernel of a graph for a storage type and way, of rows or of columns; -1 where there is none. */
+EXPORT int64_t acl_emu_engine_find_fused(const char *signature, int64_t dtype, int64_t way, int64_t columns)
 {
     for (int64_t k = 0; k < fused->count; k++) {
         const fused_entry *entry = &fused->entries[k];
         if (!strcmp(entry->signature, signature)) {
-            return entry->kernels[dtype][way] ? k : -1;
+            return (columns ? entry->columns : entry->kernels)[dtype][way] ? k : -1;
         }
     }
     return -1;
@@ -81,8 +84,8 @@ static void load(const job *work, room *own, int64_t index, int64_t dst, const p
     const char *row = own->gathered;
     own->slot[dst] = lanes;
     const int in_block = work->program->shape == BLOCKS && operand->inner.count == 2;
-    if (in_block || lies_in_row(operand)) {
-        row = in_block ? own->line[index] : base + at->first * operand->item;
+    if (in_block || lies_in_row(work->program, operand)) {
+        row = in_block ? own->line[index] : base + offset_of(&operand->inner, at->first);
         if (!mask && operand->dtype == lane && (uintptr_t)row % work->lane_size == 0) {
             own->slot[dst] = (void *)row;
             return;
@@ -127,7 +130,7 @@ static void store(const job *work, room *own, int64_t index, const void *lanes, 
     const int64_t lane = work->program->lane;
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
     const int in_block = work->program->shape == BLOCKS && operand->inner.count == 2;
-    if (in_block || lies_in_row(operand) || at->n == 1) {
+    if (in_block || lies_in_row(work->program, operand) || at->n == 1) {
         char *there = in_block ? own->line[index] : base + offset_of(&operand->inner, at->first);
         const int in_memory = !in_block || !is_turned(operand);
         if (work->streamed && in_memory) {
@@ -280,7 +283,7 @@ static int is_made_in_place(const job *work)
         return 0;
     }
     const operand_view *write = &work->operands[last->dst];
-    return lies_in_row(write) && write->dtype == work->program->lane && (uintptr_t)work->memory[last->dst] % work->lane_size == 0;
+    return lies_in_row(work->program, write) && write->dtype == work->program->lane && (uintptr_t)work->memory[last->dst] % work->lane_size == 0;
 }
 
 static int is_computed_in_place(const job *work)
@@ -295,7 +298,7 @@ static int is_read_in_place(const job *work)
     int in_place = last - first == work->program->reads && !work->program->constants;
     for (const step *s = first; s < last && in_place; s++) {
         const operand_view *read = &work->operands[s->a];
-        in_place = s->code == LOAD && lies_in_row(read) && read->dtype == work->program->lane && (uintptr_t)work->memory[s->a] % work->lane_size == 0;
+        in_place = s->code == LOAD && lies_in_row(work->program, read) && read->dtype == work->program->lane && (uintptr_t)work->memory[s->a] % work->lane_size == 0;
     }
     return in_place;
 }
@@ -304,7 +307,7 @@ static int is_read_in_place(const job *work)
 static int is_loaded_only(const job *work)
 {
     const step *first = work->steps + work->phases->lane_begin;
-    return is_made_in_place(work) && work->phases->lane_end - work->phases->lane_begin == 2 && first->code == LOAD && lies_in_row(&work->operands[first->a]);
+    return is_made_in_place(work) && work->phases->lane_end - work->phases->lane_begin == 2 && first->code == LOAD && lies_in_row(work->program, &work->operands[first->a]);
 }
 
 /* The steps on a tile, of which the last leaves its numbers where they are stored. */
@@ -370,17 +373,15 @@ static void run_rows(const job *work, room *own, int64_t unit)
 static void run_columns(const job *work, room *own, int64_t unit)
 {
     const header *program = work->program;
-    const int64_t first = unit * program->lanes, left = program->inner - first;
-    const size_t n = (size_t)(left < program->lanes ? left : program->lanes);
+    const place all = piece_at(program, unit, program->lanes);
     for (int64_t p = 0; p < program->phases; p++) {
         const phase *now = &work->phases[p];
-        begin_phase(work, own, now, n);
-        for (int64_t k = 0; k < program->outer; k++) {
-            const place at = {.outer = k, .first = first, .n = n};
-            run_steps(work, own, now->lane_begin, now->lane_end, &at, n);
+        begin_phase(work, own, now, all.n);
+        place at = all;
+        for (; at.outer < program->outer; at.outer++) {
+            run_steps(work, own, now->lane_begin, now->lane_end, &at, at.n);
         }
-        const place whole = {.outer = 0, .first = first, .n = n};
-        run_steps(work, own, now->row_begin, now->row_end, &whole, n);
+        run_steps(work, own, now->row_begin, now->row_end, &all, all.n);
     }
 }
 
@@ -389,11 +390,11 @@ static void run_part(const job *work, room *own, int64_t unit)
 {
     const header *program = work->program;
     const phase *only = work->phases;
-    const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length;
-    int64_t end = begin + work->unit_length;
-    end = end < program->inner ? end : program->inner;
+    const int64_t row = unit / work->chunks;
+    const place part = piece_at(program, unit % work->chunks, work->unit_length);
+    const int64_t end = part.first + (int64_t)part.n;
     begin_phase(work, own, only, partial_lanes(work));
-    for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
+    for (int64_t first = part.first; first < end; first += (int64_t)work->tile) {
         const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
         const place at = {.outer = row, .first = first, .n = n};
         run_steps(work, own, only->lane_begin, only->lane_end, &at, n);
@@ -606,11 +607,6 @@ static int is_streamed(const job *work)
     return is_large(work);
 }
 
-static int64_t parts_of(int64_t length, int64_t part)
-{
-    return (length + part - 1) / part;
-}
-
 /* Tiles of a unit whose length no number depends on, or of such that are taken together: as many as leave some units for every thread, since it takes a while after each until
  * memory is read ahead again. */
 static int64_t chunk_tiles(const header *program, int64_t tile, int64_t threads)
@@ -638,7 +634,7 @@ static int divide(job *work, int64_t threads)
     if (work->whole) {
         acl_emu_divide_whole(work);
     }
-    work->chunks = parts_of(program->inner, work->unit_length);
+    work->chunks = pieces_of(program, work->unit_length);
     switch (program->shape) {
     case BLOCKS:
         work->block_rows = program->outer * program->block >= MORE_BLOCK_ROWS * LEAST_UNITS * threads ? MORE_BLOCK_ROWS : BLOCK_ROWS;
@@ -647,7 +643,7 @@ static int divide(job *work, int64_t threads)
     case ROWS: work->units = parts_of(program->outer, work->unit_length); break;
     case COLUMNS:
         work->chunks = work->whole ? parts_of(program->outer, program->block) : 1;
-        work->units = work->chunks * parts_of(program->inner, program->lanes);
+        work->units = work->chunks * pieces_of(program, program->lanes);
         break;
     default: work->units = program->outer * work->chunks; break;
     }

@@ -82,13 +82,14 @@ typedef struct {
     int streamed; /* `outs` are written past the caches, and aligned as that needs */
     int64_t rows, together; /* of columns; as many together are added up before the next columns are */
     const int64_t *pitches; /* how many bytes each lies behind the last, by the number of what is read */
+    const int64_t *out_pitches; /* and of results */
     /* Memory that is needed soon, by the number of what is read, in pairs of cache lines, and how many bytes each lies behind the last; or NULL. */
     const char *const *soon;
     const int64_t *apart;
 } fused_call;
 
 /* A kernel compiled as a whole, on n elements of one storage type: of a row, or of a part of one, in which case `sums` gets PARTIALS
- * numbers for each reduction; or of as many columns, of each of which it adds the elements of some rows to `sums`. */
+ * numbers for each reduction; or of as many columns, of each of which it adds the elements of some rows to `sums`, or of which it has all rows. */
 typedef void fused_kernel(const fused_call *call, size_t n);
 
 typedef struct {
@@ -96,6 +97,7 @@ typedef struct {
     const char *reductions; /* a letter for each: s (sum), m (max) */
     int64_t kept;
     int asks; /* whether its kernels ask for what they are told is needed soon */
+    int64_t values; /* numbers of each column that follow its reductions in `sums`, where its kernels of columns have all rows */
     fused_kernel *kernels[BF16 + 1][WAYS]; /* by storage type and way; NULL where there is none */
     fused_kernel *columns[BF16 + 1][WAYS];
     fused_kernel *finish; /* from `sums` to `results`, where rows can be worked on in parts */

@@ -117,18 +117,32 @@ static void move_line(const move *some, int64_t l, int64_t e, int64_t end)
     }
 }
 
-/* Elements e of lines l that large squares leave over: in smaller ones, at last one by one. */
+/* The same element of some lines. */
+static void move_across(const move *some, int64_t l, int64_t end, int64_t e)
+{
+    char *memory = some->lines + l * some->stride + e * some->step, *row = some->rows + l * some->by_line + e * some->by_element;
+    if (some->out) {
+        copy_strided(memory, some->stride, row, some->by_line, (size_t)(end - l), some->item);
+    } else {
+        copy_strided(row, some->by_line, memory, some->stride, (size_t)(end - l), some->item);
+    }
+}
+
+/* Elements e of lines l that large squares leave over: in smaller ones, what these leave of many lines element by element, at last line by line. */
 static void move_rest(const move *some, int64_t l, int64_t last_l, int64_t e, int64_t last_e)
 {
     const turning *by = &acl_emu_engine_tiles->turn[some->item][0];
     const int64_t end_l = l + (last_l - l) / by->side * by->side, end_e = e + (last_e - e) / by->side * by->side;
-    for (int64_t i = l; i < last_l; i++) {
-        if (i < end_l && (i - l) % by->side == 0) {
-            for (int64_t k = e; k < end_e; k += by->side) {
-                turn_square(some, by, i, k);
-            }
+    for (int64_t i = l; i < end_l; i += by->side) {
+        for (int64_t k = e; k < end_e; k += by->side) {
+            turn_square(some, by, i, k);
         }
-        move_line(some, i, i < end_l ? end_e : e, last_e);
+    }
+    for (int64_t k = end_e; k < last_e; k++) {
+        move_across(some, l, end_l, k);
+    }
+    for (int64_t i = end_l; i < last_l; i++) {
+        move_line(some, i, e, last_e);
     }
 }
 

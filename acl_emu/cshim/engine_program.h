@@ -41,6 +41,7 @@ typedef struct {
     int64_t lanes; /* in a tile, and in a column of COLUMNS */
     int64_t fused, way, storage; /* a kernel that was compiled as a whole, or -1, how it is evaluated, and the type of its elements */
     int64_t of_rows;             /* writes, as bits, that get one number of each row from it */
+    int64_t run;                 /* COLUMNS, TOTALS: of the inner range, as many elements lie side by side in memory; units are cut within them */
     int64_t operand_at, constant_at, phase_at, step_at, fused_constant_at, fused_operand_at;
 } header;
 
@@ -143,9 +144,28 @@ static inline int64_t offset_of(const range_view *range, int64_t index)
     return offset;
 }
 
-static inline int lies_in_row(const operand_view *operand)
+static inline int64_t parts_of(int64_t length, int64_t part)
 {
-    return operand->inner.count == 1 && operand->inner.stride[0] == operand->item;
+    return (length + part - 1) / part;
+}
+
+/* Pieces of an inner range of so many elements at most, none of which goes beyond a run; and where one of them is. */
+static inline int64_t pieces_of(const header *program, int64_t length)
+{
+    return program->inner / program->run * parts_of(program->run, length);
+}
+
+static inline place piece_at(const header *program, int64_t piece, int64_t length)
+{
+    const int64_t parts = parts_of(program->run, length), begin = piece % parts * length, left = program->run - begin;
+    return (place){.first = piece / parts * program->run + begin, .n = (size_t)(left < length ? left : length)};
+}
+
+/* Whether the elements of a piece lie side by side. */
+static inline int lies_in_row(const header *program, const operand_view *operand)
+{
+    const int64_t last = operand->inner.count - 1;
+    return operand->inner.stride[last] == operand->item && (last == 0 || operand->inner.length[last] >= program->run);
 }
 
 /* BLOCKS: an operand that does not lie along the rows of a block. */
@@ -190,6 +210,12 @@ void acl_emu_move_all(const move *some, wishes *soon);
 static inline size_t padded(size_t n)
 {
     return (n + 31) / 32 * 32;
+}
+
+/* COLUMNS of whole kernels that go through all rows several times: rows are not cut, and what is kept of them is. */
+static inline int has_passes(const job *work)
+{
+    return work->program->shape == COLUMNS && work->whole && !work->whole->finish;
 }
 
 /* Numbers from what one reduction of a unit has come to so far to what the next has, and all of them. */

@@ -31,6 +31,9 @@
 
 static double total(const double *partials)
 {
+#ifdef HAS_64
+    return sums_of(read_double(partials), read_double(partials + DOUBLES));
+#else
     double sums[8];
     for (size_t k = 0; k < 8; k++) {
         sums[k] = partials[k] + partials[k + 8];
@@ -39,6 +42,7 @@ static double total(const double *partials)
         sums[k] += sums[k + 4];
     }
     return sums[0] + sums[2] + (sums[1] + sums[3]);
+#endif
 }
 
 #define LARGEST(lane, read)                                                                                    \

@@ -565,6 +565,23 @@ static inline double_vector other_quarter(double_vector values)
 }
 #endif
 
+static inline double sums_of(double_vector low, double_vector high)
+{
+    double_vector sums = low + high;
+#ifdef HAS_64
+    sums += other_half(sums);
+    sums += other_quarter(sums);
+    return sums[0] + sums[1];
+#else
+    for (int width = DOUBLES / 2; width; width /= 2) {
+        for (int k = 0; k < width; k++) {
+            sums[k] += sums[k + width];
+        }
+    }
+    return sums[0];
+#endif
+}
+
 static inline double largest_double_of(double_vector low, double_vector high)
 {
     double_vector both = maximum_double(low, high);

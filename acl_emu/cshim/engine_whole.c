@@ -9,7 +9,7 @@ enum { TWICE_LOOKED_AT = 2, MORE_IN_MEMORY = 8 };
 enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 32, LINES_AHEAD = 96 };
 /* Elements of rows that are turned while others are worked on: longer ones leave no room for those. */
 enum { MOST_AHEAD = 1 << 18 };
-enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024 };
+enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32 };
 
 /* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered with those of the rows beside it, since
  * they lie far apart and next to those; or gathered. */
@@ -28,7 +28,10 @@ static int way_of(const job *work, int64_t operand)
             return ONE;
         }
     }
-    if (work->operands[operand].unread || lies_in_row(&work->operands[operand])) {
+    if (work->program->shape == COLUMNS && outer->count != 1) { /* rows that lie unevenly */
+        return GATHERED;
+    }
+    if (work->operands[operand].unread || lies_in_row(work->program, &work->operands[operand])) {
         return IN_MEMORY;
     }
     const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[outer->count - 1] == item;
@@ -81,12 +84,29 @@ static int64_t pitch_of(const job *work, int64_t operand)
     return row_pitch(work->program->inner, work->operands[operand].item);
 }
 
+static size_t gathered_pitch(const job *work, int64_t operand)
+{
+    return (row_length(work) * (size_t)work->operands[operand].item + 127) / 64 * 64;
+}
+
+/* Rows that there is room for at a time: of columns some, of those that are gone through several times all. */
+static int64_t gathered_rows(const job *work)
+{
+    const int64_t rows = work->program->shape == COLUMNS ? work->program->outer : 1;
+    return has_passes(work) || rows < GATHERED_ROWS ? rows : GATHERED_ROWS;
+}
+
+static size_t kept_size(const job *work)
+{
+    return (size_t)gathered_rows(work) * padded(row_length(work)) * sizeof(double);
+}
+
 static size_t gathered_size(const job *work, int64_t operand)
 {
     if (work->ways[operand] == TURNED) {
         return (size_t)((work->turned_ahead ? 2 : 1) * work->turned_rows * pitch_of(work, operand));
     }
-    return (row_length(work) * (size_t)work->operands[operand].item + 127) / 64 * 64;
+    return (size_t)(work->ways[operand] == GATHERED ? gathered_rows(work) : 1) * gathered_pitch(work, operand);
 }
 
 static char *turned_room(const job *work, const room *own, int64_t operand, int side)
@@ -96,7 +116,7 @@ static char *turned_room(const job *work, const room *own, int64_t operand, int 
 
 static size_t sums_size(const job *work)
 {
-    return (size_t)(work->reductions + work->program->operands - work->program->reads) * sums_apart(work) * sizeof(double);
+    return (size_t)(work->reductions + work->whole->values + work->program->operands - work->program->reads) * sums_apart(work) * sizeof(double);
 }
 
 size_t acl_emu_whole_room(const job *work)
@@ -104,7 +124,7 @@ size_t acl_emu_whole_room(const job *work)
     if (work->program->shape == BLOCKS) {
         return acl_emu_block_room(work);
     }
-    size_t size = sums_size(work) + (size_t)work->whole->kept * padded(row_length(work)) * sizeof(double);
+    size_t size = sums_size(work) + (size_t)work->whole->kept * kept_size(work);
     for (int64_t k = 0; k < work->program->operands; k++) {
         size += gathered_size(work, k);
     }
@@ -126,10 +146,10 @@ void acl_emu_prepare_whole(const job *work, room *own, char *next)
     }
     for (int64_t k = 0; k < work->whole->kept; k++) {
         own->kept[k] = next;
-        next += padded(row_length(work)) * sizeof(double);
+        next += kept_size(work);
     }
     own->sums = (double *)next;
-    own->results = own->sums + partials_of(work);
+    own->results = own->sums + partials_of(work) + (size_t)work->whole->values * sums_apart(work);
 }
 
 /* Rows */
@@ -151,7 +171,7 @@ static void find_rows(const job *work, room *own, const place *at, int64_t turne
     for (int64_t k = 0; k < work->program->operands; k++) {
         rows[k] = own->rows[k];
         if (work->ways[k] == IN_MEMORY) {
-            rows[k] = base_of(work, k, at->outer) + at->first * work->operands[k].item;
+            rows[k] = base_of(work, k, at->outer) + offset_of(&work->operands[k].inner, at->first);
         } else if (work->ways[k] == TURNED) {
             rows[k] = turned_room(work, own, k, own->side) + turned * pitch_of(work, k);
         } else if (work->ways[k] == GATHERED && k < work->program->reads) {
@@ -179,25 +199,21 @@ static void spread_out(const job *work, room *own, const place *at)
     }
 }
 
-/* Rows of columns that are added up together, so that what they have come to is fetched less often; one by one where the first-level cache holds that
- * and memory is then read in order. */
-static int64_t rows_together(const job *work, const place *at)
-{
-    const int in_order = at->n == (size_t)work->program->inner && at->n > ONE_VECTOR && at->n <= IN_ORDER;
-    return in_order ? 1 : COLUMN_ROWS;
-}
-
-/* Have the kernel work on a part of a row, or on some rows of columns. */
+/* Have the kernel work on a part of a row. */
 static void call_kernel(const job *work, room *own, const place *at)
 {
-    const header *program = work->program;
     void *rows[MOST_OPERANDS];
-    int64_t pitches[MOST_OPERANDS];
     find_rows(work, own, at, 0, rows);
-    for (int64_t k = 0; k < program->reads; k++) {
-        pitches[k] = work->operands[k].outer.stride[0];
-    }
-    const fused_call call = {rows + program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, sums_apart(work), passes_by(work, rows), at->rows, rows_together(work, at), pitches, NULL, NULL};
+    const fused_call call = {
+        .outs = rows + work->program->reads,
+        .ins = (const void *const *)rows,
+        .constants = own->constants,
+        .kept = own->kept,
+        .sums = own->sums,
+        .results = own->results,
+        .stride = PARTIALS,
+        .streamed = passes_by(work, rows),
+    };
     work->kernel(&call, at->n);
     spread_out(work, own, at);
 }
@@ -206,7 +222,7 @@ static void call_kernel(const job *work, room *own, const place *at)
 static void store_results(const job *work, room *own, const place *at, size_t n)
 {
     const header *program = work->program;
-    const size_t stride = work->whole->finish ? sums_apart(work) : 1;
+    const size_t stride = work->whole->finish || program->shape == COLUMNS ? sums_apart(work) : 1;
     for (int64_t k = program->reads; k < program->operands; k++) {
         if (work->ways[k] != ONE) {
             continue;
@@ -214,7 +230,7 @@ static void store_results(const job *work, room *own, const place *at, size_t n)
         const operand_view *view = &work->operands[k];
         const double *found = own->results + (size_t)(k - program->reads) * stride;
         char *base = base_of(work, k, at->outer);
-        if (n == 1 || lies_in_row(view)) {
+        if (n == 1 || lies_in_row(work->program, view)) {
             acl_emu_engine_tiles->store[1][view->dtype](base + offset_of(&view->inner, at->first), found, n);
         } else {
             acl_emu_engine_tiles->store[1][view->dtype](own->rows[k], found, n);
@@ -446,7 +462,7 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
     }
     const int64_t asked = soon.count ? acl_emu_wished(&soon) / (end - begin) + 1 : 0;
     finished some = {.first = begin};
-    fused_call call = {rows + work->program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, PARTIALS, 0, 0, 0, NULL, NULL, NULL};
+    fused_call call = {rows + work->program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, PARTIALS, 0, 0, 0, NULL, NULL, NULL, NULL};
     for (int64_t row = begin; row < end; row++) {
         const place at = {.outer = row, .n = (size_t)work->program->inner};
         if (row == begin || !even) {
@@ -510,22 +526,94 @@ static void run_rows(const job *work, room *own, int64_t unit)
     own->side ^= ahead;
 }
 
-/* Whether all rows of columns are where they can be read one after the other. */
-static int can_be_read_on(const job *work)
+/* Columns */
+
+/* Rows of columns that are added up together, so that what they have come to is fetched less often; one by one where the first-level cache holds that
+ * and memory is then read in order. */
+static int64_t rows_together(const job *work, const place *at)
 {
-    for (int64_t k = 0; k < work->program->reads; k++) {
-        if (work->ways[k] != IN_MEMORY || work->operands[k].outer.count != 1) {
-            return 0;
-        }
-    }
-    return 1;
+    const operand_view *first = work->operands;
+    const int in_order = (int64_t)at->n * first->item == first->outer.stride[0] && at->n > ONE_VECTOR && at->n <= IN_ORDER;
+    return in_order && !has_passes(work) ? 1 : COLUMN_ROWS;
 }
 
+static int are_gathered(const job *work)
+{
+    return memchr(work->ways, GATHERED, (size_t)work->program->operands) != NULL;
+}
+
+/* Elements of columns that do not lie side by side, gathered in rows (or spread out from them): where those of a column do, they are turned. */
+static void move_columns(const job *work, room *own, int64_t operand, const place *at, int out)
+{
+    const operand_view *view = &work->operands[operand];
+    const int64_t item = view->item, pitch = (int64_t)gathered_pitch(work, operand);
+    char *base = base_of(work, operand, at->outer), *row = own->rows[operand];
+    if (view->outer.count == 1 && view->outer.stride[0] == item && view->inner.count == 1) {
+        move all = {.lines = base + at->first * view->inner.stride[0], .stride = view->inner.stride[0], .step = item, .item = item};
+        all.count = (int64_t)at->n;
+        all.length = at->rows;
+        all.rows = row;
+        all.by_line = item;
+        all.by_element = pitch;
+        all.out = out;
+        all.at_hand = 1;
+        wishes none = {.count = 0};
+        acl_emu_move_all(&all, &none);
+        return;
+    }
+    for (int64_t k = 0; k < at->rows; k++, row += pitch) {
+        acl_emu_move_range(view, base_of(work, operand, at->outer + k), at->first, at->n, row, out);
+    }
+}
+
+/* Have the kernel work on some rows of columns, or on all of them. */
+static void call_columns(const job *work, room *own, const place *at)
+{
+    const header *program = work->program;
+    const int64_t reads = program->reads;
+    void *rows[MOST_OPERANDS];
+    int64_t pitches[MOST_OPERANDS];
+    int streamed = work->streamed;
+    for (int64_t k = 0; k < program->operands; k++) {
+        const operand_view *view = &work->operands[k];
+        const int in_memory = work->ways[k] == IN_MEMORY;
+        rows[k] = in_memory ? base_of(work, k, at->outer) + offset_of(&view->inner, at->first) : own->rows[k];
+        pitches[k] = in_memory ? view->outer.stride[0] : (int64_t)gathered_pitch(work, k);
+        if (k < reads && work->ways[k] == GATHERED) {
+            move_columns(work, own, k, at, 0);
+        }
+        streamed &= k < reads || (in_memory && ((uintptr_t)rows[k] | (uintptr_t)pitches[k]) % acl_emu_engine_tiles->vector_bytes == 0);
+    }
+    const fused_call call = {
+        .outs = rows + reads,
+        .ins = (const void *const *)rows,
+        .constants = own->constants,
+        .kept = own->kept,
+        .sums = own->sums,
+        .results = own->results,
+        .stride = sums_apart(work),
+        .streamed = streamed,
+        .rows = at->rows,
+        .together = rows_together(work, at),
+        .pitches = pitches,
+        .out_pitches = pitches + reads,
+    };
+    work->kernel(&call, at->n);
+    for (int64_t k = reads; k < program->operands; k++) {
+        if (work->ways[k] == GATHERED) {
+            move_columns(work, own, k, at, 1);
+        }
+    }
+}
+
+/* From what columns have come to, to results. */
 static void finish_columns(const job *work, room *own, int64_t first, size_t n)
 {
     const fused_call call = {.constants = own->constants, .sums = own->sums, .results = own->results, .stride = sums_apart(work)};
     const place at = {.first = first, .n = n};
-    work->whole->finish(&call, n);
+    if (work->whole->finish) {
+        work->whole->finish(&call, n);
+    }
     store_results(work, own, &at, n);
 }
 
@@ -533,28 +621,34 @@ static void finish_columns(const job *work, room *own, int64_t first, size_t n)
 static place columns_at(const job *work, int64_t unit)
 {
     const header *program = work->program;
-    const int64_t groups = work->units / work->chunks, first = unit % groups * program->lanes, left = program->inner - first;
-    place at = {.outer = unit / groups * program->block, .first = first, .n = (size_t)(left < program->lanes ? left : program->lanes)};
-    at.rows = program->outer - at.outer < program->block ? program->outer - at.outer : program->block;
+    const int64_t groups = work->units / work->chunks, begin = unit / groups * program->block, left = program->outer - begin;
+    place at = piece_at(program, unit % groups, program->lanes);
+    at.outer = begin;
+    at.rows = left < program->block ? left : program->block;
     return at;
 }
 
-/* Columns side by side. */
-static void run_columns(const job *work, room *own, int64_t unit)
+static void clear_columns(const job *work, room *own)
 {
-    const place all = columns_at(work, unit);
     const size_t stride = sums_apart(work);
     for (size_t k = 0; work->whole->reductions[k]; k++) {
         for (size_t lane = 0; lane < stride; lane++) {
             own->sums[k * stride + lane] = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
         }
     }
-    const int64_t most = can_be_read_on(work) ? all.rows : 1;
+}
+
+/* Columns side by side. */
+static void run_columns(const job *work, room *own, int64_t unit)
+{
+    const place all = columns_at(work, unit);
+    const int64_t most = are_gathered(work) ? gathered_rows(work) : all.rows;
+    clear_columns(work, own);
     for (int64_t k = 0; k < all.rows; k += most) {
         place at = all;
         at.outer += k;
         at.rows = all.rows - k < most ? all.rows - k : most;
-        call_kernel(work, own, &at);
+        call_columns(work, own, &at);
     }
     if (work->partials) {
         const size_t size = partials_of(work);
@@ -568,9 +662,9 @@ static void run_columns(const job *work, room *own, int64_t unit)
 static void run_part(const job *work, room *own, int64_t unit)
 {
     const size_t size = partials_of(work);
-    const int64_t row = unit / work->chunks, first = unit % work->chunks * work->unit_length, left = work->program->inner - first;
-    const place at = {.outer = row, .first = first, .n = (size_t)(left < work->unit_length ? left : work->unit_length)};
-    begin_row(work, own, row);
+    place at = piece_at(work->program, unit % work->chunks, work->unit_length);
+    at.outer = unit / work->chunks;
+    begin_row(work, own, at.outer);
     call_kernel(work, own, &at);
     memcpy(work->partials + (size_t)unit * size, own->sums, size * sizeof(double));
 }

@@ -1232,6 +1232,48 @@ static void g10_f32_plain(const fused_call *call, size_t n)
     }
 }
 
+static void g10_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                l_t1 = added_double(l_t1, lower_half(fi0));
+                u_t1 = added_double(u_t1, upper_half(fi0));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 2 * call->stride) + i, joined(lt1, ut1));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft1 = read_float((float *)(call->sums + 2 * call->stride) + i);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = exp_of_float(fi1);
+                const float_vector ft2 = ft0 * ft1;
+                const float_vector ft3 = fi0 - ft2;
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft3);
+            }
+        }
+    }
+}
+
 static void g10_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -1289,6 +1331,55 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     }
 }
 
+static void g10_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                l_t1 = added_double(l_t1, li0);
+                u_t1 = added_double(u_t1, ui0);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = exp_of_double(li1);
+                const double_vector ut0 = exp_of_double(ui1);
+                const double_vector lt2 = lt0 * lt1;
+                const double_vector ut2 = ut0 * ut1;
+                const double_vector lt3 = li0 - lt2;
+                const double_vector ut3 = ui0 - ut2;
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt3, ut3));
+            }
+        }
+    }
+}
+
 static void g10_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -1342,6 +1433,55 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
             PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
+        }
+    }
+}
+
+static void g10_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                l_t1 = added_double(l_t1, li0);
+                u_t1 = added_double(u_t1, ui0);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = exp_of_double(li1);
+                const double_vector ut0 = exp_of_double(ui1);
+                const double_vector lt2 = lt0 * lt1;
+                const double_vector ut2 = ut0 * ut1;
+                const double_vector lt3 = li0 - lt2;
+                const double_vector ut3 = ui0 - ut2;
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt3, ut3));
+            }
         }
     }
 }
@@ -5378,6 +5518,65 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     }
 }
 
+static void g37_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 3 * call->stride) + i, joined(lt0, ut0));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft0 = read_float((float *)(call->sums + 3 * call->stride) + i);
+            double_vector l_t2 = read_double(call->sums + 1 * call->stride + i), u_t2 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector ft1 = exp_of_distance_float(fi0, ft0);
+                l_t2 = added_double(l_t2, lower_half(ft1));
+                u_t2 = added_double(u_t2, upper_half(ft1));
+                write_float((float *)call->kept[0] + row * call->stride + i, ft1);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t2);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt2 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut2 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 9 * call->stride) + i, joined(1 / lt2, 1 / ut2));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ift2 = read_float((float *)(call->sums + 9 * call->stride) + i);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector ft1 = read_float((const float *)call->kept[0] + row * call->stride + i);
+                const float_vector ft3 = ft1 * ift2;
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft3);
+            }
+        }
+    }
+}
+
 static void g37_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -5438,6 +5637,70 @@ anew:;
             PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
+        }
+    }
+}
+
+static void g37_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t2 = read_double(call->sums + 1 * call->stride + i), u_t2 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = exp_of_distance_double(li0, lt0);
+                const double_vector ut1 = exp_of_distance_double(ui0, ut0);
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+                write_double((double *)call->kept[0] + row * call->stride + i, lt1), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut1);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t2);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt2 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut2 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_double(call->sums + 8 * call->stride + i, 1 / lt2);
+        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut2);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector ilt2 = read_double(call->sums + 8 * call->stride + i);
+            const double_vector iut2 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const double_vector lt1 = read_double((const double *)call->kept[0] + row * call->stride + i);
+                const double_vector ut1 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
+                const double_vector lt3 = lt1 * ilt2;
+                const double_vector ut3 = ut1 * iut2;
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt3, ut3));
+            }
         }
     }
 }
@@ -5506,6 +5769,70 @@ anew:;
             PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
+        }
+    }
+}
+
+static void g37_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t2 = read_double(call->sums + 1 * call->stride + i), u_t2 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = exp_of_distance_double(li0, lt0);
+                const double_vector ut1 = exp_of_distance_double(ui0, ut0);
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+                write_double((double *)call->kept[0] + row * call->stride + i, lt1), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut1);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t2);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt2 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut2 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_double(call->sums + 8 * call->stride + i, 1 / lt2);
+        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut2);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector ilt2 = read_double(call->sums + 8 * call->stride + i);
+            const double_vector iut2 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const double_vector lt1 = read_double((const double *)call->kept[0] + row * call->stride + i);
+                const double_vector ut1 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
+                const double_vector lt3 = lt1 * ilt2;
+                const double_vector ut3 = ut1 * iut2;
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt3, ut3));
+            }
         }
     }
 }
@@ -5593,6 +5920,87 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     }
 }
 
+static void g38_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 4 * call->stride) + i, joined(lt0, ut0));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft0 = read_float((float *)(call->sums + 4 * call->stride) + i);
+            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector ft1 = fi0 - ft0;
+                const float_mask ft2 = equal_float(ft1, all_float(0));
+                const float_vector ft3 = exp_of_distance_float(fi0, ft0);
+                const float_vector ft4 = select_float(ft2, all_float(0), ft3);
+                const float_vector ft6 = number_float(ft2);
+                l_t5 = added_double(l_t5, lower_half(ft4));
+                u_t5 = added_double(u_t5, upper_half(ft4));
+                l_t7 = added_double(l_t7, lower_half(ft6));
+                u_t7 = added_double(u_t7, upper_half(ft6));
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t5);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
+            write_double(call->sums + 2 * call->stride + i, l_t7);
+            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
+        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt8 = lt7 - all_double(1);
+        const double_vector ut8 = ut7 - all_double(1);
+        const double_vector lt9 = lt5 + lt8;
+        const double_vector ut9 = ut5 + ut8;
+        const double_vector lt10 = log1p_of_double(lt9);
+        const double_vector ut10 = log1p_of_double(ut9);
+        write_double(call->sums + 15 * call->stride + i, lt8);
+        write_double(call->sums + 15 * call->stride + i + DOUBLES, ut8);
+        write_double(call->sums + 19 * call->stride + i, lt9);
+        write_double(call->sums + 19 * call->stride + i + DOUBLES, ut9);
+        write_float((float *)(call->sums + 24 * call->stride) + i, joined(lt10, ut10));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft0 = read_float((float *)(call->sums + 4 * call->stride) + i);
+            const float_vector ft10 = read_float((float *)(call->sums + 24 * call->stride) + i);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector ft1 = fi0 - ft0;
+                const float_vector ft11 = ft1 - ft10;
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft11);
+            }
+        }
+    }
+}
+
 static void g38_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -5670,6 +6078,99 @@ anew:;
     }
 }
 
+static void g38_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_mask lt2 = equal_double(lt1, all_double(0));
+                const double_mask ut2 = equal_double(ut1, all_double(0));
+                const double_vector lt3 = exp_of_distance_double(li0, lt0);
+                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+                const double_vector lt6 = number_double(lt2);
+                const double_vector ut6 = number_double(ut2);
+                l_t5 = added_double(l_t5, lt4);
+                u_t5 = added_double(u_t5, ut4);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t5);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
+            write_double(call->sums + 2 * call->stride + i, l_t7);
+            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
+        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt8 = lt7 - all_double(1);
+        const double_vector ut8 = ut7 - all_double(1);
+        const double_vector lt9 = lt5 + lt8;
+        const double_vector ut9 = ut5 + ut8;
+        const double_vector lt10 = log1p_of_double(lt9);
+        const double_vector ut10 = log1p_of_double(ut9);
+        write_double(call->sums + 15 * call->stride + i, lt8);
+        write_double(call->sums + 15 * call->stride + i + DOUBLES, ut8);
+        write_double(call->sums + 19 * call->stride + i, lt9);
+        write_double(call->sums + 19 * call->stride + i + DOUBLES, ut9);
+        write_double(call->sums + 23 * call->stride + i, lt10);
+        write_double(call->sums + 23 * call->stride + i + DOUBLES, ut10);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            const double_vector lt10 = read_double(call->sums + 23 * call->stride + i);
+            const double_vector ut10 = read_double(call->sums + 23 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_vector lt11 = lt1 - lt10;
+                const double_vector ut11 = ut1 - ut10;
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt11, ut11));
+            }
+        }
+    }
+}
+
 static void g38_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -5743,6 +6244,99 @@ anew:;
             PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
         } else {
             PUT_half(out0, i, left, ht11);
+        }
+    }
+}
+
+static void g38_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_mask lt2 = equal_double(lt1, all_double(0));
+                const double_mask ut2 = equal_double(ut1, all_double(0));
+                const double_vector lt3 = exp_of_distance_double(li0, lt0);
+                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+                const double_vector lt6 = number_double(lt2);
+                const double_vector ut6 = number_double(ut2);
+                l_t5 = added_double(l_t5, lt4);
+                u_t5 = added_double(u_t5, ut4);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t5);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
+            write_double(call->sums + 2 * call->stride + i, l_t7);
+            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
+        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt8 = lt7 - all_double(1);
+        const double_vector ut8 = ut7 - all_double(1);
+        const double_vector lt9 = lt5 + lt8;
+        const double_vector ut9 = ut5 + ut8;
+        const double_vector lt10 = log1p_of_double(lt9);
+        const double_vector ut10 = log1p_of_double(ut9);
+        write_double(call->sums + 15 * call->stride + i, lt8);
+        write_double(call->sums + 15 * call->stride + i + DOUBLES, ut8);
+        write_double(call->sums + 19 * call->stride + i, lt9);
+        write_double(call->sums + 19 * call->stride + i + DOUBLES, ut9);
+        write_double(call->sums + 23 * call->stride + i, lt10);
+        write_double(call->sums + 23 * call->stride + i + DOUBLES, ut10);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            const double_vector lt10 = read_double(call->sums + 23 * call->stride + i);
+            const double_vector ut10 = read_double(call->sums + 23 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_vector lt11 = lt1 - lt10;
+                const double_vector ut11 = ut1 - ut10;
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt11, ut11));
+            }
         }
     }
 }
@@ -5869,6 +6463,110 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
+static void g39_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out1 = call->outs[1];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 5 * call->stride) + i, joined(lt0, ut0));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft0 = read_float((float *)(call->sums + 5 * call->stride) + i);
+            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector ft1 = fi0 - ft0;
+                const float_mask ft2 = equal_float(ft1, all_float(0));
+                const float_vector ft3 = exp_of_distance_float(fi0, ft0);
+                const float_vector ft4 = select_float(ft2, all_float(0), ft3);
+                const float_vector ft6 = number_float(ft2);
+                l_t5 = added_double(l_t5, lower_half(ft4));
+                u_t5 = added_double(u_t5, upper_half(ft4));
+                l_t7 = added_double(l_t7, lower_half(ft6));
+                u_t7 = added_double(u_t7, upper_half(ft6));
+                write_float((float *)call->kept[0] + row * call->stride + i, ft3);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t5);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
+            write_double(call->sums + 2 * call->stride + i, l_t7);
+            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
+        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt8 = lt7 - all_double(1);
+        const double_vector ut8 = ut7 - all_double(1);
+        const double_vector lt9 = lt5 + lt8;
+        const double_vector ut9 = ut5 + ut8;
+        const double_vector lt10 = log1p_of_double(lt9);
+        const double_vector ut10 = log1p_of_double(ut9);
+        const double_vector lt15 = all_double(1) + lt9;
+        const double_vector ut15 = all_double(1) + ut9;
+        write_double(call->sums + 16 * call->stride + i, lt8);
+        write_double(call->sums + 16 * call->stride + i + DOUBLES, ut8);
+        write_double(call->sums + 20 * call->stride + i, lt9);
+        write_double(call->sums + 20 * call->stride + i + DOUBLES, ut9);
+        write_float((float *)(call->sums + 25 * call->stride) + i, joined(lt10, ut10));
+        write_float((float *)(call->sums + 39 * call->stride) + i, joined(1 / lt15, 1 / ut15));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft0 = read_float((float *)(call->sums + 5 * call->stride) + i);
+            const float_vector ft10 = read_float((float *)(call->sums + 25 * call->stride) + i);
+            const float_vector ift15 = read_float((float *)(call->sums + 39 * call->stride) + i);
+            double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft1 = fi0 - ft0;
+                const float_vector ft3 = read_float((const float *)call->kept[0] + row * call->stride + i);
+                const float_vector ft11 = ft1 - ft10;
+                const float_vector ft16 = ft3 * ift15;
+                const float_vector ft17 = ft16 - fi1;
+                l_t13 = fma_double(lower_half(fi1), lower_half(ft11), l_t13);
+                u_t13 = fma_double(upper_half(fi1), upper_half(ft11), u_t13);
+                PUT_f32((char *)out1 + row * call->out_pitches[1], i, left, ft17);
+            }
+            write_double(call->sums + 3 * call->stride + i, l_t13);
+            write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt13 = read_double(call->sums + 3 * call->stride + i);
+        const double_vector ut13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        const double_vector lt14 = -lt13;
+        const double_vector ut14 = -ut13;
+        write_double(call->results + 0 * call->stride + i, lt14);
+        write_double(call->results + 0 * call->stride + i + DOUBLES, ut14);
+    }
+}
+
 static void g39_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -5935,6 +6633,129 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
+static void g39_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out1 = call->outs[1];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_mask lt2 = equal_double(lt1, all_double(0));
+                const double_mask ut2 = equal_double(ut1, all_double(0));
+                const double_vector lt3 = exp_of_distance_double(li0, lt0);
+                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+                const double_vector lt6 = number_double(lt2);
+                const double_vector ut6 = number_double(ut2);
+                l_t5 = added_double(l_t5, lt4);
+                u_t5 = added_double(u_t5, ut4);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t5);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
+            write_double(call->sums + 2 * call->stride + i, l_t7);
+            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
+        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt8 = lt7 - all_double(1);
+        const double_vector ut8 = ut7 - all_double(1);
+        const double_vector lt9 = lt5 + lt8;
+        const double_vector ut9 = ut5 + ut8;
+        const double_vector lt10 = log1p_of_double(lt9);
+        const double_vector ut10 = log1p_of_double(ut9);
+        const double_vector lt15 = all_double(1) + lt9;
+        const double_vector ut15 = all_double(1) + ut9;
+        write_double(call->sums + 16 * call->stride + i, lt8);
+        write_double(call->sums + 16 * call->stride + i + DOUBLES, ut8);
+        write_double(call->sums + 20 * call->stride + i, lt9);
+        write_double(call->sums + 20 * call->stride + i + DOUBLES, ut9);
+        write_double(call->sums + 24 * call->stride + i, lt10);
+        write_double(call->sums + 24 * call->stride + i + DOUBLES, ut10);
+        write_double(call->sums + 38 * call->stride + i, 1 / lt15);
+        write_double(call->sums + 38 * call->stride + i + DOUBLES, 1 / ut15);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            const double_vector lt10 = read_double(call->sums + 24 * call->stride + i);
+            const double_vector ut10 = read_double(call->sums + 24 * call->stride + i + DOUBLES);
+            const double_vector ilt15 = read_double(call->sums + 38 * call->stride + i);
+            const double_vector iut15 = read_double(call->sums + 38 * call->stride + i + DOUBLES);
+            double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
+                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
+                const double_vector lt11 = lt1 - lt10;
+                const double_vector ut11 = ut1 - ut10;
+                const double_vector lt16 = lt3 * ilt15;
+                const double_vector ut16 = ut3 * iut15;
+                const double_vector lt17 = lt16 - li1;
+                const double_vector ut17 = ut16 - ui1;
+                l_t13 = fma_double(li1, lt11, l_t13);
+                u_t13 = fma_double(ui1, ut11, u_t13);
+                PUT_f16((char *)out1 + row * call->out_pitches[1], i, left, JOINED_f16(lt17, ut17));
+            }
+            write_double(call->sums + 3 * call->stride + i, l_t13);
+            write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt13 = read_double(call->sums + 3 * call->stride + i);
+        const double_vector ut13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        const double_vector lt14 = -lt13;
+        const double_vector ut14 = -ut13;
+        write_double(call->results + 0 * call->stride + i, lt14);
+        write_double(call->results + 0 * call->stride + i + DOUBLES, ut14);
+    }
+}
+
 static void g39_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -5999,6 +6820,129 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     const double_vector dt14 = -dt13;
     call->results[0] = dt14[0];
+}
+
+static void g39_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out1 = call->outs[1];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_mask lt2 = equal_double(lt1, all_double(0));
+                const double_mask ut2 = equal_double(ut1, all_double(0));
+                const double_vector lt3 = exp_of_distance_double(li0, lt0);
+                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+                const double_vector lt6 = number_double(lt2);
+                const double_vector ut6 = number_double(ut2);
+                l_t5 = added_double(l_t5, lt4);
+                u_t5 = added_double(u_t5, ut4);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t5);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
+            write_double(call->sums + 2 * call->stride + i, l_t7);
+            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
+        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt8 = lt7 - all_double(1);
+        const double_vector ut8 = ut7 - all_double(1);
+        const double_vector lt9 = lt5 + lt8;
+        const double_vector ut9 = ut5 + ut8;
+        const double_vector lt10 = log1p_of_double(lt9);
+        const double_vector ut10 = log1p_of_double(ut9);
+        const double_vector lt15 = all_double(1) + lt9;
+        const double_vector ut15 = all_double(1) + ut9;
+        write_double(call->sums + 16 * call->stride + i, lt8);
+        write_double(call->sums + 16 * call->stride + i + DOUBLES, ut8);
+        write_double(call->sums + 20 * call->stride + i, lt9);
+        write_double(call->sums + 20 * call->stride + i + DOUBLES, ut9);
+        write_double(call->sums + 24 * call->stride + i, lt10);
+        write_double(call->sums + 24 * call->stride + i + DOUBLES, ut10);
+        write_double(call->sums + 38 * call->stride + i, 1 / lt15);
+        write_double(call->sums + 38 * call->stride + i + DOUBLES, 1 / ut15);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            const double_vector lt10 = read_double(call->sums + 24 * call->stride + i);
+            const double_vector ut10 = read_double(call->sums + 24 * call->stride + i + DOUBLES);
+            const double_vector ilt15 = read_double(call->sums + 38 * call->stride + i);
+            const double_vector iut15 = read_double(call->sums + 38 * call->stride + i + DOUBLES);
+            double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
+                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
+                const double_vector lt11 = lt1 - lt10;
+                const double_vector ut11 = ut1 - ut10;
+                const double_vector lt16 = lt3 * ilt15;
+                const double_vector ut16 = ut3 * iut15;
+                const double_vector lt17 = lt16 - li1;
+                const double_vector ut17 = ut16 - ui1;
+                l_t13 = fma_double(li1, lt11, l_t13);
+                u_t13 = fma_double(ui1, ut11, u_t13);
+                PUT_bf16((char *)out1 + row * call->out_pitches[1], i, left, JOINED_bf16(lt17, ut17));
+            }
+            write_double(call->sums + 3 * call->stride + i, l_t13);
+            write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt13 = read_double(call->sums + 3 * call->stride + i);
+        const double_vector ut13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        const double_vector lt14 = -lt13;
+        const double_vector ut14 = -ut13;
+        write_double(call->results + 0 * call->stride + i, lt14);
+        write_double(call->results + 0 * call->stride + i + DOUBLES, ut14);
+    }
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13 */
@@ -6110,6 +7054,104 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
+static void g40_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 5 * call->stride) + i, joined(lt0, ut0));
+        write_double(call->results + 1 * call->stride + i, lt0);
+        write_double(call->results + 1 * call->stride + i + DOUBLES, ut0);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft0 = read_float((float *)(call->sums + 5 * call->stride) + i);
+            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector ft1 = fi0 - ft0;
+                const float_mask ft2 = equal_float(ft1, all_float(0));
+                const float_vector ft3 = exp_of_distance_float(fi0, ft0);
+                const float_vector ft4 = select_float(ft2, all_float(0), ft3);
+                const float_vector ft6 = number_float(ft2);
+                l_t5 = added_double(l_t5, lower_half(ft4));
+                u_t5 = added_double(u_t5, upper_half(ft4));
+                l_t7 = added_double(l_t7, lower_half(ft6));
+                u_t7 = added_double(u_t7, upper_half(ft6));
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t5);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
+            write_double(call->sums + 2 * call->stride + i, l_t7);
+            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
+        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt8 = lt7 - all_double(1);
+        const double_vector ut8 = ut7 - all_double(1);
+        const double_vector lt9 = lt5 + lt8;
+        const double_vector ut9 = ut5 + ut8;
+        const double_vector lt10 = log1p_of_double(lt9);
+        const double_vector ut10 = log1p_of_double(ut9);
+        write_double(call->sums + 16 * call->stride + i, lt8);
+        write_double(call->sums + 16 * call->stride + i + DOUBLES, ut8);
+        write_double(call->sums + 20 * call->stride + i, lt9);
+        write_double(call->sums + 20 * call->stride + i + DOUBLES, ut9);
+        write_double(call->results + 2 * call->stride + i, lt9);
+        write_double(call->results + 2 * call->stride + i + DOUBLES, ut9);
+        write_float((float *)(call->sums + 25 * call->stride) + i, joined(lt10, ut10));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft0 = read_float((float *)(call->sums + 5 * call->stride) + i);
+            const float_vector ft10 = read_float((float *)(call->sums + 25 * call->stride) + i);
+            double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft1 = fi0 - ft0;
+                const float_vector ft11 = ft1 - ft10;
+                l_t13 = fma_double(lower_half(ft11), lower_half(fi1), l_t13);
+                u_t13 = fma_double(upper_half(ft11), upper_half(fi1), u_t13);
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft11);
+            }
+            write_double(call->sums + 3 * call->stride + i, l_t13);
+            write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt13 = read_double(call->sums + 3 * call->stride + i);
+        const double_vector ut13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        write_double(call->results + 3 * call->stride + i, lt13);
+        write_double(call->results + 3 * call->stride + i + DOUBLES, ut13);
+    }
+}
+
 static void g40_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -6168,6 +7210,120 @@ static void g40_f16_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
+static void g40_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_double(call->results + 1 * call->stride + i, lt0);
+        write_double(call->results + 1 * call->stride + i + DOUBLES, ut0);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_mask lt2 = equal_double(lt1, all_double(0));
+                const double_mask ut2 = equal_double(ut1, all_double(0));
+                const double_vector lt3 = exp_of_distance_double(li0, lt0);
+                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+                const double_vector lt6 = number_double(lt2);
+                const double_vector ut6 = number_double(ut2);
+                l_t5 = added_double(l_t5, lt4);
+                u_t5 = added_double(u_t5, ut4);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t5);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
+            write_double(call->sums + 2 * call->stride + i, l_t7);
+            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
+        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt8 = lt7 - all_double(1);
+        const double_vector ut8 = ut7 - all_double(1);
+        const double_vector lt9 = lt5 + lt8;
+        const double_vector ut9 = ut5 + ut8;
+        const double_vector lt10 = log1p_of_double(lt9);
+        const double_vector ut10 = log1p_of_double(ut9);
+        write_double(call->sums + 16 * call->stride + i, lt8);
+        write_double(call->sums + 16 * call->stride + i + DOUBLES, ut8);
+        write_double(call->sums + 20 * call->stride + i, lt9);
+        write_double(call->sums + 20 * call->stride + i + DOUBLES, ut9);
+        write_double(call->results + 2 * call->stride + i, lt9);
+        write_double(call->results + 2 * call->stride + i + DOUBLES, ut9);
+        write_double(call->sums + 24 * call->stride + i, lt10);
+        write_double(call->sums + 24 * call->stride + i + DOUBLES, ut10);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            const double_vector lt10 = read_double(call->sums + 24 * call->stride + i);
+            const double_vector ut10 = read_double(call->sums + 24 * call->stride + i + DOUBLES);
+            double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_vector lt11 = lt1 - lt10;
+                const double_vector ut11 = ut1 - ut10;
+                l_t13 = fma_double(lt11, li1, l_t13);
+                u_t13 = fma_double(ut11, ui1, u_t13);
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt11, ut11));
+            }
+            write_double(call->sums + 3 * call->stride + i, l_t13);
+            write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt13 = read_double(call->sums + 3 * call->stride + i);
+        const double_vector ut13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        write_double(call->results + 3 * call->stride + i, lt13);
+        write_double(call->results + 3 * call->stride + i + DOUBLES, ut13);
+    }
+}
+
 static void g40_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -6224,6 +7380,120 @@ static void g40_bf16_in_double(const fused_call *call, size_t n)
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     call->results[3] = dt13[0];
+}
+
+static void g40_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_double(call->results + 1 * call->stride + i, lt0);
+        write_double(call->results + 1 * call->stride + i + DOUBLES, ut0);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_mask lt2 = equal_double(lt1, all_double(0));
+                const double_mask ut2 = equal_double(ut1, all_double(0));
+                const double_vector lt3 = exp_of_distance_double(li0, lt0);
+                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+                const double_vector lt6 = number_double(lt2);
+                const double_vector ut6 = number_double(ut2);
+                l_t5 = added_double(l_t5, lt4);
+                u_t5 = added_double(u_t5, ut4);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t5);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
+            write_double(call->sums + 2 * call->stride + i, l_t7);
+            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
+        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt8 = lt7 - all_double(1);
+        const double_vector ut8 = ut7 - all_double(1);
+        const double_vector lt9 = lt5 + lt8;
+        const double_vector ut9 = ut5 + ut8;
+        const double_vector lt10 = log1p_of_double(lt9);
+        const double_vector ut10 = log1p_of_double(ut9);
+        write_double(call->sums + 16 * call->stride + i, lt8);
+        write_double(call->sums + 16 * call->stride + i + DOUBLES, ut8);
+        write_double(call->sums + 20 * call->stride + i, lt9);
+        write_double(call->sums + 20 * call->stride + i + DOUBLES, ut9);
+        write_double(call->results + 2 * call->stride + i, lt9);
+        write_double(call->results + 2 * call->stride + i + DOUBLES, ut9);
+        write_double(call->sums + 24 * call->stride + i, lt10);
+        write_double(call->sums + 24 * call->stride + i + DOUBLES, ut10);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            const double_vector lt10 = read_double(call->sums + 24 * call->stride + i);
+            const double_vector ut10 = read_double(call->sums + 24 * call->stride + i + DOUBLES);
+            double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_vector lt11 = lt1 - lt10;
+                const double_vector ut11 = ut1 - ut10;
+                l_t13 = fma_double(lt11, li1, l_t13);
+                u_t13 = fma_double(ut11, ui1, u_t13);
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt11, ut11));
+            }
+            write_double(call->sums + 3 * call->stride + i, l_t13);
+            write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt13 = read_double(call->sums + 3 * call->stride + i);
+        const double_vector ut13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        write_double(call->results + 3 * call->stride + i, lt13);
+        write_double(call->results + 3 * call->stride + i + DOUBLES, ut13);
+    }
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9 */
@@ -6313,6 +7583,91 @@ static void g41_f32_plain(const fused_call *call, size_t n)
     }
 }
 
+static void g41_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 4 * call->stride) + i, joined(lt0, ut0));
+        write_double(call->results + 1 * call->stride + i, lt0);
+        write_double(call->results + 1 * call->stride + i + DOUBLES, ut0);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft0 = read_float((float *)(call->sums + 4 * call->stride) + i);
+            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector ft1 = fi0 - ft0;
+                const float_mask ft2 = equal_float(ft1, all_float(0));
+                const float_vector ft3 = exp_of_distance_float(fi0, ft0);
+                const float_vector ft4 = select_float(ft2, all_float(0), ft3);
+                const float_vector ft6 = number_float(ft2);
+                l_t5 = added_double(l_t5, lower_half(ft4));
+                u_t5 = added_double(u_t5, upper_half(ft4));
+                l_t7 = added_double(l_t7, lower_half(ft6));
+                u_t7 = added_double(u_t7, upper_half(ft6));
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t5);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
+            write_double(call->sums + 2 * call->stride + i, l_t7);
+            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
+        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt8 = lt7 - all_double(1);
+        const double_vector ut8 = ut7 - all_double(1);
+        const double_vector lt9 = lt5 + lt8;
+        const double_vector ut9 = ut5 + ut8;
+        const double_vector lt10 = log1p_of_double(lt9);
+        const double_vector ut10 = log1p_of_double(ut9);
+        write_double(call->sums + 15 * call->stride + i, lt8);
+        write_double(call->sums + 15 * call->stride + i + DOUBLES, ut8);
+        write_double(call->sums + 19 * call->stride + i, lt9);
+        write_double(call->sums + 19 * call->stride + i + DOUBLES, ut9);
+        write_double(call->results + 2 * call->stride + i, lt9);
+        write_double(call->results + 2 * call->stride + i + DOUBLES, ut9);
+        write_float((float *)(call->sums + 24 * call->stride) + i, joined(lt10, ut10));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft0 = read_float((float *)(call->sums + 4 * call->stride) + i);
+            const float_vector ft10 = read_float((float *)(call->sums + 24 * call->stride) + i);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector ft1 = fi0 - ft0;
+                const float_vector ft11 = ft1 - ft10;
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft11);
+            }
+        }
+    }
+}
+
 static void g41_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -6378,6 +7733,105 @@ static void g41_f16_settled(const fused_call *call, size_t n)
     }
 }
 
+static void g41_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_double(call->results + 1 * call->stride + i, lt0);
+        write_double(call->results + 1 * call->stride + i + DOUBLES, ut0);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_mask lt2 = equal_double(lt1, all_double(0));
+                const double_mask ut2 = equal_double(ut1, all_double(0));
+                const double_vector lt3 = exp_of_distance_double(li0, lt0);
+                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+                const double_vector lt6 = number_double(lt2);
+                const double_vector ut6 = number_double(ut2);
+                l_t5 = added_double(l_t5, lt4);
+                u_t5 = added_double(u_t5, ut4);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t5);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
+            write_double(call->sums + 2 * call->stride + i, l_t7);
+            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
+        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt8 = lt7 - all_double(1);
+        const double_vector ut8 = ut7 - all_double(1);
+        const double_vector lt9 = lt5 + lt8;
+        const double_vector ut9 = ut5 + ut8;
+        const double_vector lt10 = log1p_of_double(lt9);
+        const double_vector ut10 = log1p_of_double(ut9);
+        write_double(call->sums + 15 * call->stride + i, lt8);
+        write_double(call->sums + 15 * call->stride + i + DOUBLES, ut8);
+        write_double(call->sums + 19 * call->stride + i, lt9);
+        write_double(call->sums + 19 * call->stride + i + DOUBLES, ut9);
+        write_double(call->results + 2 * call->stride + i, lt9);
+        write_double(call->results + 2 * call->stride + i + DOUBLES, ut9);
+        write_double(call->sums + 23 * call->stride + i, lt10);
+        write_double(call->sums + 23 * call->stride + i + DOUBLES, ut10);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            const double_vector lt10 = read_double(call->sums + 23 * call->stride + i);
+            const double_vector ut10 = read_double(call->sums + 23 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_vector lt11 = lt1 - lt10;
+                const double_vector ut11 = ut1 - ut10;
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt11, ut11));
+            }
+        }
+    }
+}
+
 static void g41_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -6439,6 +7893,105 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
             PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
         } else {
             PUT_half(out0, i, left, ht11);
+        }
+    }
+}
+
+static void g41_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_double(call->results + 1 * call->stride + i, lt0);
+        write_double(call->results + 1 * call->stride + i + DOUBLES, ut0);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_mask lt2 = equal_double(lt1, all_double(0));
+                const double_mask ut2 = equal_double(ut1, all_double(0));
+                const double_vector lt3 = exp_of_distance_double(li0, lt0);
+                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+                const double_vector lt6 = number_double(lt2);
+                const double_vector ut6 = number_double(ut2);
+                l_t5 = added_double(l_t5, lt4);
+                u_t5 = added_double(u_t5, ut4);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t5);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
+            write_double(call->sums + 2 * call->stride + i, l_t7);
+            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
+        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt8 = lt7 - all_double(1);
+        const double_vector ut8 = ut7 - all_double(1);
+        const double_vector lt9 = lt5 + lt8;
+        const double_vector ut9 = ut5 + ut8;
+        const double_vector lt10 = log1p_of_double(lt9);
+        const double_vector ut10 = log1p_of_double(ut9);
+        write_double(call->sums + 15 * call->stride + i, lt8);
+        write_double(call->sums + 15 * call->stride + i + DOUBLES, ut8);
+        write_double(call->sums + 19 * call->stride + i, lt9);
+        write_double(call->sums + 19 * call->stride + i + DOUBLES, ut9);
+        write_double(call->results + 2 * call->stride + i, lt9);
+        write_double(call->results + 2 * call->stride + i + DOUBLES, ut9);
+        write_double(call->sums + 23 * call->stride + i, lt10);
+        write_double(call->sums + 23 * call->stride + i + DOUBLES, ut10);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            const double_vector lt10 = read_double(call->sums + 23 * call->stride + i);
+            const double_vector ut10 = read_double(call->sums + 23 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - lt0;
+                const double_vector ut1 = ui0 - ut0;
+                const double_vector lt11 = lt1 - lt10;
+                const double_vector ut11 = ut1 - ut10;
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt11, ut11));
+            }
         }
     }
 }
@@ -7866,6 +9419,73 @@ static void g52_f32_plain(const fused_call *call, size_t n)
     }
 }
 
+static void g52_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fk0 = all_float((float)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t2 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 * all_float(-1);
+                const float_vector ft1 = select_float(fm1, fk0, ft0);
+                f_t2 = maximum_float(f_t2, ft1);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t2));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t2));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 3 * call->stride) + i, joined(lt2, ut2));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft2 = read_float((float *)(call->sums + 3 * call->stride) + i);
+            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 * all_float(-1);
+                const float_vector ft1 = select_float(fm1, fk0, ft0);
+                const float_vector ft3 = exp_of_distance_float(ft1, ft2);
+                l_t4 = added_double(l_t4, lower_half(ft3));
+                u_t4 = added_double(u_t4, upper_half(ft3));
+                write_float((float *)call->kept[0] + row * call->stride + i, ft3);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t4);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 9 * call->stride) + i, joined(1 / lt4, 1 / ut4));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ift4 = read_float((float *)(call->sums + 9 * call->stride) + i);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector ft3 = read_float((const float *)call->kept[0] + row * call->stride + i);
+                const float_vector ft5 = ft3 * ift4;
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft5);
+            }
+        }
+    }
+}
+
 static void g52_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -7947,6 +9567,89 @@ static void g52_f16_settled(const fused_call *call, size_t n)
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
+        }
+    }
+}
+
+static void g52_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(-1);
+                const double_vector ut0 = ui0 * all_double(-1);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, lt1);
+                u_t2 = maximum_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(-1);
+                const double_vector ut0 = ui0 * all_double(-1);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, lt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, ut2);
+                l_t4 = added_double(l_t4, lt3);
+                u_t4 = added_double(u_t4, ut3);
+                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t4);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_double(call->sums + 8 * call->stride + i, 1 / lt4);
+        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut4);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector ilt4 = read_double(call->sums + 8 * call->stride + i);
+            const double_vector iut4 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
+                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
+                const double_vector lt5 = lt3 * ilt4;
+                const double_vector ut5 = ut3 * iut4;
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt5, ut5));
+            }
         }
     }
 }
@@ -8036,6 +9739,89 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
+        }
+    }
+}
+
+static void g52_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(-1);
+                const double_vector ut0 = ui0 * all_double(-1);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, lt1);
+                u_t2 = maximum_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(-1);
+                const double_vector ut0 = ui0 * all_double(-1);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, lt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, ut2);
+                l_t4 = added_double(l_t4, lt3);
+                u_t4 = added_double(u_t4, ut3);
+                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t4);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_double(call->sums + 8 * call->stride + i, 1 / lt4);
+        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut4);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector ilt4 = read_double(call->sums + 8 * call->stride + i);
+            const double_vector iut4 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
+                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
+                const double_vector lt5 = lt3 * ilt4;
+                const double_vector ut5 = ut3 * iut4;
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt5, ut5));
+            }
         }
     }
 }
@@ -8263,6 +10049,73 @@ static void g54_f32_plain(const fused_call *call, size_t n)
     }
 }
 
+static void g54_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fk0 = all_float((float)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t2 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 * all_float(0);
+                const float_vector ft1 = select_float(fm1, fk0, ft0);
+                f_t2 = maximum_float(f_t2, ft1);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t2));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t2));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 3 * call->stride) + i, joined(lt2, ut2));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft2 = read_float((float *)(call->sums + 3 * call->stride) + i);
+            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 * all_float(0);
+                const float_vector ft1 = select_float(fm1, fk0, ft0);
+                const float_vector ft3 = exp_of_distance_float(ft1, ft2);
+                l_t4 = added_double(l_t4, lower_half(ft3));
+                u_t4 = added_double(u_t4, upper_half(ft3));
+                write_float((float *)call->kept[0] + row * call->stride + i, ft3);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t4);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 9 * call->stride) + i, joined(1 / lt4, 1 / ut4));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ift4 = read_float((float *)(call->sums + 9 * call->stride) + i);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector ft3 = read_float((const float *)call->kept[0] + row * call->stride + i);
+                const float_vector ft5 = ft3 * ift4;
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft5);
+            }
+        }
+    }
+}
+
 static void g54_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -8344,6 +10197,89 @@ static void g54_f16_settled(const fused_call *call, size_t n)
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
+        }
+    }
+}
+
+static void g54_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(0);
+                const double_vector ut0 = ui0 * all_double(0);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, lt1);
+                u_t2 = maximum_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(0);
+                const double_vector ut0 = ui0 * all_double(0);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, lt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, ut2);
+                l_t4 = added_double(l_t4, lt3);
+                u_t4 = added_double(u_t4, ut3);
+                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t4);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_double(call->sums + 8 * call->stride + i, 1 / lt4);
+        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut4);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector ilt4 = read_double(call->sums + 8 * call->stride + i);
+            const double_vector iut4 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
+                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
+                const double_vector lt5 = lt3 * ilt4;
+                const double_vector ut5 = ut3 * iut4;
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt5, ut5));
+            }
         }
     }
 }
@@ -8433,6 +10369,89 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
+        }
+    }
+}
+
+static void g54_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(0);
+                const double_vector ut0 = ui0 * all_double(0);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, lt1);
+                u_t2 = maximum_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(0);
+                const double_vector ut0 = ui0 * all_double(0);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, lt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, ut2);
+                l_t4 = added_double(l_t4, lt3);
+                u_t4 = added_double(u_t4, ut3);
+                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t4);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_double(call->sums + 8 * call->stride + i, 1 / lt4);
+        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut4);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector ilt4 = read_double(call->sums + 8 * call->stride + i);
+            const double_vector iut4 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
+                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
+                const double_vector lt5 = lt3 * ilt4;
+                const double_vector ut5 = ut3 * iut4;
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt5, ut5));
+            }
         }
     }
 }
@@ -8853,6 +10872,49 @@ static void g58_f32_plain(const fused_call *call, size_t n)
     }
 }
 
+static void g58_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
+                u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 2 * call->stride) + i, joined(lt1, ut1));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft1 = read_float((float *)(call->sums + 2 * call->stride) + i);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 * fi1;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = ft0 - ft2;
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft3);
+            }
+        }
+    }
+}
+
 static void g58_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -8889,6 +10951,58 @@ static void g58_f16_settled(const fused_call *call, size_t n)
             PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
+        }
+    }
+}
+
+static void g58_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                l_t1 = fma_double(li0, li1, l_t1);
+                u_t1 = fma_double(ui0, ui1, u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = lt1 * li1;
+                const double_vector ut2 = ut1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt3, ut3));
+            }
         }
     }
 }
@@ -8930,6 +11044,58 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
             PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
+        }
+    }
+}
+
+static void g58_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                l_t1 = fma_double(li0, li1, l_t1);
+                u_t1 = fma_double(ui0, ui1, u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = lt1 * li1;
+                const double_vector ut2 = ut1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt3, ut3));
+            }
         }
     }
 }
@@ -9011,6 +11177,53 @@ static void g59_f32_plain(const fused_call *call, size_t n)
     }
 }
 
+static void g59_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
+                u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 2 * call->stride) + i, joined(lt1, ut1));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft1 = read_float((float *)(call->sums + 2 * call->stride) + i);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector ft0 = fi0 * fi1;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = ft0 - ft2;
+                const float_vector ft4 = ft3 * all_float(-1);
+                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft5);
+            }
+        }
+    }
+}
+
 static void g59_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -9061,6 +11274,66 @@ static void g59_f16_settled(const fused_call *call, size_t n)
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
+        }
+    }
+}
+
+static void g59_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                l_t1 = fma_double(li0, li1, l_t1);
+                u_t1 = fma_double(ui0, ui1, u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lm2 = lower_mask(fm2);
+                const double_mask um2 = upper_mask(fm2);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = lt1 * li1;
+                const double_vector ut2 = ut1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                const double_vector lt4 = lt3 * all_double(-1);
+                const double_vector ut4 = ut3 * all_double(-1);
+                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt5, ut5));
+            }
         }
     }
 }
@@ -9117,6 +11390,66 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
+        }
+    }
+}
+
+static void g59_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                l_t1 = fma_double(li0, li1, l_t1);
+                u_t1 = fma_double(ui0, ui1, u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lm2 = lower_mask(fm2);
+                const double_mask um2 = upper_mask(fm2);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = lt1 * li1;
+                const double_vector ut2 = ut1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                const double_vector lt4 = lt3 * all_double(-1);
+                const double_vector ut4 = ut3 * all_double(-1);
+                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt5, ut5));
+            }
         }
     }
 }
@@ -9198,6 +11531,53 @@ static void g60_f32_plain(const fused_call *call, size_t n)
     }
 }
 
+static void g60_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
+                u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 2 * call->stride) + i, joined(lt1, ut1));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft1 = read_float((float *)(call->sums + 2 * call->stride) + i);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector ft0 = fi0 * fi1;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = ft0 - ft2;
+                const float_vector ft4 = ft3 * all_float(0);
+                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft5);
+            }
+        }
+    }
+}
+
 static void g60_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -9248,6 +11628,66 @@ static void g60_f16_settled(const fused_call *call, size_t n)
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
+        }
+    }
+}
+
+static void g60_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                l_t1 = fma_double(li0, li1, l_t1);
+                u_t1 = fma_double(ui0, ui1, u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lm2 = lower_mask(fm2);
+                const double_mask um2 = upper_mask(fm2);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = lt1 * li1;
+                const double_vector ut2 = ut1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                const double_vector lt4 = lt3 * all_double(0);
+                const double_vector ut4 = ut3 * all_double(0);
+                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt5, ut5));
+            }
         }
     }
 }
@@ -9304,6 +11744,66 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
+        }
+    }
+}
+
+static void g60_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                l_t1 = fma_double(li0, li1, l_t1);
+                u_t1 = fma_double(ui0, ui1, u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lm2 = lower_mask(fm2);
+                const double_mask um2 = upper_mask(fm2);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = lt1 * li1;
+                const double_vector ut2 = ut1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                const double_vector lt4 = lt3 * all_double(0);
+                const double_vector ut4 = ut3 * all_double(0);
+                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt5, ut5));
+            }
         }
     }
 }
@@ -9387,6 +11887,54 @@ static void g61_f32_plain(const fused_call *call, size_t n)
     }
 }
 
+static void g61_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fk0 = all_float((float)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
+                u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 2 * call->stride) + i, joined(lt1, ut1));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft1 = read_float((float *)(call->sums + 2 * call->stride) + i);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector ft0 = fi0 * fi1;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = ft0 - ft2;
+                const float_vector ft4 = ft3 * fk0;
+                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft5);
+            }
+        }
+    }
+}
+
 static void g61_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -9440,6 +11988,67 @@ static void g61_f16_settled(const fused_call *call, size_t n)
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
+        }
+    }
+}
+
+static void g61_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                l_t1 = fma_double(li0, li1, l_t1);
+                u_t1 = fma_double(ui0, ui1, u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lm2 = lower_mask(fm2);
+                const double_mask um2 = upper_mask(fm2);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = lt1 * li1;
+                const double_vector ut2 = ut1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                const double_vector lt4 = lt3 * dk0;
+                const double_vector ut4 = ut3 * dk0;
+                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt5, ut5));
+            }
         }
     }
 }
@@ -9499,6 +12108,67 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
+        }
+    }
+}
+
+static void g61_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                l_t1 = fma_double(li0, li1, l_t1);
+                u_t1 = fma_double(ui0, ui1, u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lm2 = lower_mask(fm2);
+                const double_mask um2 = upper_mask(fm2);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = lt1 * li1;
+                const double_vector ut2 = ut1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                const double_vector lt4 = lt3 * dk0;
+                const double_vector ut4 = ut3 * dk0;
+                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt5, ut5));
+            }
         }
     }
 }
@@ -9577,6 +12247,52 @@ static void g62_f32_plain(const fused_call *call, size_t n)
     }
 }
 
+static void g62_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
+                u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 2 * call->stride) + i, joined(lt1, ut1));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft1 = read_float((float *)(call->sums + 2 * call->stride) + i);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector ft0 = fi0 * fi1;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = ft0 - ft2;
+                const float_vector ft4 = select_float(fm2, all_float(0), ft3);
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft4);
+            }
+        }
+    }
+}
+
 static void g62_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -9623,6 +12339,64 @@ static void g62_f16_settled(const fused_call *call, size_t n)
             PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
             PUT_half(out0, i, left, ht4);
+        }
+    }
+}
+
+static void g62_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                l_t1 = fma_double(li0, li1, l_t1);
+                u_t1 = fma_double(ui0, ui1, u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lm2 = lower_mask(fm2);
+                const double_mask um2 = upper_mask(fm2);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = lt1 * li1;
+                const double_vector ut2 = ut1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                const double_vector lt4 = select_double(lm2, all_double(0), lt3);
+                const double_vector ut4 = select_double(um2, all_double(0), ut3);
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt4, ut4));
+            }
         }
     }
 }
@@ -9675,6 +12449,64 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
             PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
             PUT_half(out0, i, left, ht4);
+        }
+    }
+}
+
+static void g62_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                l_t1 = fma_double(li0, li1, l_t1);
+                u_t1 = fma_double(ui0, ui1, u_t1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lm2 = lower_mask(fm2);
+                const double_mask um2 = upper_mask(fm2);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = lt1 * li1;
+                const double_vector ut2 = ut1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                const double_vector lt4 = select_double(lm2, all_double(0), lt3);
+                const double_vector ut4 = select_double(um2, all_double(0), ut3);
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt4, ut4));
+            }
         }
     }
 }
@@ -10007,6 +12839,90 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     }
 }
 
+static void g64_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    const double_vector dk1 = all_double((double)call->constants[1]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * dk1;
+                const double_vector ut0 = ui0 * dk1;
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, lt1);
+                u_t2 = maximum_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * dk1;
+                const double_vector ut0 = ui0 * dk1;
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, lt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, ut2);
+                l_t4 = added_double(l_t4, lt3);
+                u_t4 = added_double(u_t4, ut3);
+                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t4);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_double(call->sums + 8 * call->stride + i, 1 / lt4);
+        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut4);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector ilt4 = read_double(call->sums + 8 * call->stride + i);
+            const double_vector iut4 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
+                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
+                const double_vector lt5 = lt3 * ilt4;
+                const double_vector ut5 = ut3 * iut4;
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt5, ut5));
+            }
+        }
+    }
+}
+
 static void g64_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -10093,6 +13009,90 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
+        }
+    }
+}
+
+static void g64_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    const double_vector dk1 = all_double((double)call->constants[1]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * dk1;
+                const double_vector ut0 = ui0 * dk1;
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, lt1);
+                u_t2 = maximum_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * dk1;
+                const double_vector ut0 = ui0 * dk1;
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, lt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, ut2);
+                l_t4 = added_double(l_t4, lt3);
+                u_t4 = added_double(u_t4, ut3);
+                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t4);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_double(call->sums + 8 * call->stride + i, 1 / lt4);
+        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut4);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector ilt4 = read_double(call->sums + 8 * call->stride + i);
+            const double_vector iut4 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
+                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
+                const double_vector lt5 = lt3 * ilt4;
+                const double_vector ut5 = ut3 * iut4;
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt5, ut5));
+            }
         }
     }
 }
@@ -27831,6 +30831,71 @@ static void g136_f32_plain(const fused_call *call, size_t n)
     }
 }
 
+static void g136_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fk0 = all_float((float)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t1 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = select_float(fm1, fk0, fi0);
+                f_t1 = maximum_float(f_t1, ft0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t1));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t1));
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 3 * call->stride) + i, joined(lt1, ut1));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ft1 = read_float((float *)(call->sums + 3 * call->stride) + i);
+            double_vector l_t3 = read_double(call->sums + 1 * call->stride + i), u_t3 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = select_float(fm1, fk0, fi0);
+                const float_vector ft2 = exp_of_distance_float(ft0, ft1);
+                l_t3 = added_double(l_t3, lower_half(ft2));
+                u_t3 = added_double(u_t3, upper_half(ft2));
+                write_float((float *)call->kept[0] + row * call->stride + i, ft2);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t3);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t3);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt3 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut3 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_float((float *)(call->sums + 9 * call->stride) + i, joined(1 / lt3, 1 / ut3));
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector ift3 = read_float((float *)(call->sums + 9 * call->stride) + i);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector ft2 = read_float((const float *)call->kept[0] + row * call->stride + i);
+                const float_vector ft4 = ft2 * ift3;
+                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft4);
+            }
+        }
+    }
+}
+
 static void g136_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -27906,6 +30971,85 @@ static void g136_f16_settled(const fused_call *call, size_t n)
             PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
             PUT_half(out0, i, left, ht4);
+        }
+    }
+}
+
+static void g136_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = select_double(lm1, dk0, li0);
+                const double_vector ut0 = select_double(um1, dk0, ui0);
+                l_t1 = maximum_double(l_t1, lt0);
+                u_t1 = maximum_double(u_t1, ut0);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t3 = read_double(call->sums + 1 * call->stride + i), u_t3 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = select_double(lm1, dk0, li0);
+                const double_vector ut0 = select_double(um1, dk0, ui0);
+                const double_vector lt2 = exp_of_distance_double(lt0, lt1);
+                const double_vector ut2 = exp_of_distance_double(ut0, ut1);
+                l_t3 = added_double(l_t3, lt2);
+                u_t3 = added_double(u_t3, ut2);
+                write_double((double *)call->kept[0] + row * call->stride + i, lt2), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut2);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t3);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t3);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt3 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut3 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_double(call->sums + 8 * call->stride + i, 1 / lt3);
+        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut3);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector ilt3 = read_double(call->sums + 8 * call->stride + i);
+            const double_vector iut3 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const double_vector lt2 = read_double((const double *)call->kept[0] + row * call->stride + i);
+                const double_vector ut2 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
+                const double_vector lt4 = lt2 * ilt3;
+                const double_vector ut4 = ut2 * iut3;
+                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt4, ut4));
+            }
         }
     }
 }
@@ -27993,691 +31137,907 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
+static void g136_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = select_double(lm1, dk0, li0);
+                const double_vector ut0 = select_double(um1, dk0, ui0);
+                l_t1 = maximum_double(l_t1, lt0);
+                u_t1 = maximum_double(u_t1, ut0);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t1);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
+            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t3 = read_double(call->sums + 1 * call->stride + i), u_t3 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = select_double(lm1, dk0, li0);
+                const double_vector ut0 = select_double(um1, dk0, ui0);
+                const double_vector lt2 = exp_of_distance_double(lt0, lt1);
+                const double_vector ut2 = exp_of_distance_double(ut0, ut1);
+                l_t3 = added_double(l_t3, lt2);
+                u_t3 = added_double(u_t3, ut2);
+                write_double((double *)call->kept[0] + row * call->stride + i, lt2), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut2);
+            }
+            write_double(call->sums + 1 * call->stride + i, l_t3);
+            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t3);
+        }
+    }
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const double_vector lt3 = read_double(call->sums + 1 * call->stride + i);
+        const double_vector ut3 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
+        write_double(call->sums + 8 * call->stride + i, 1 / lt3);
+        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut3);
+    }
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const double_vector ilt3 = read_double(call->sums + 8 * call->stride + i);
+            const double_vector iut3 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const double_vector lt2 = read_double((const double *)call->kept[0] + row * call->stride + i);
+                const double_vector ut2 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
+                const double_vector lt4 = lt2 * ilt3;
+                const double_vector ut4 = ut2 * iut3;
+                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt4, ut4));
+            }
+        }
+    }
+}
+
 static const fused_entry entries[] = {
     {"add:i0,-0.5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g0_f32_in_double, g0_f32_plain}, {NULL, NULL, NULL}, {g0_f16_settled, NULL, g0_f16_plain}, {g0_bf16_settled, NULL, g0_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"add:i0,-1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g1_f32_in_double, g1_f32_plain}, {NULL, NULL, NULL}, {g1_f16_settled, NULL, g1_f16_plain}, {g1_bf16_settled, NULL, g1_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"add:i0,0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g2_f32_in_double, g2_f32_plain}, {NULL, NULL, NULL}, {g2_f16_settled, NULL, g2_f16_plain}, {g2_bf16_settled, NULL, g2_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"add:i0,0.5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g3_f32_in_double, g3_f32_plain}, {NULL, NULL, NULL}, {g3_f16_settled, NULL, g3_f16_plain}, {g3_bf16_settled, NULL, g3_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"add:i0,1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g4_f32_in_double, g4_f32_plain}, {NULL, NULL, NULL}, {g4_f16_settled, NULL, g4_f16_plain}, {g4_bf16_settled, NULL, g4_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"add:i0,2",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g5_f32_in_double, g5_f32_plain}, {NULL, NULL, NULL}, {g5_f16_settled, NULL, g5_f16_plain}, {g5_bf16_settled, NULL, g5_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"add:i0,i1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g6_f32_in_double, g6_f32_plain}, {NULL, NULL, NULL}, {g6_f16_settled, NULL, g6_f16_plain}, {g6_bf16_settled, NULL, g6_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"add:i0,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g7_f32_in_double, g7_f32_plain}, {NULL, NULL, NULL}, {g7_f16_settled, NULL, g7_f16_plain}, {g7_bf16_settled, NULL, g7_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g8_f32_in_double, g8_f32_plain}, {NULL, NULL, NULL}, {g8_f16_settled, NULL, NULL}, {g8_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i0 mul:t0,x0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g9_f32_in_double, g9_f32_plain}, {NULL, NULL, NULL}, {g9_f16_settled, NULL, NULL}, {g9_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i1 sum:i0 mul:t0,t1 sub:i0,t2",
-     "s", 0, 1,
+     "s",
+     0, 1, 4,
      {{NULL, g10_f32_in_double, g10_f32_plain}, {NULL, NULL, NULL}, {g10_f16_settled, NULL, NULL}, {g10_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, g10_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g10_f16_in_double_columns, NULL}, {NULL, g10_bf16_in_double_columns, NULL}},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g11_f32_in_double, g11_f32_plain}, {NULL, NULL, NULL}, {g11_f16_settled, NULL, NULL}, {g11_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1 div:t2,2",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g12_f32_in_double, g12_f32_plain}, {NULL, NULL, NULL}, {g12_f16_settled, NULL, NULL}, {g12_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1 div:t2,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g13_f32_in_double, g13_f32_plain}, {NULL, NULL, NULL}, {g13_f16_settled, NULL, NULL}, {g13_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g14_f32_in_double, g14_f32_plain}, {NULL, NULL, NULL}, {g14_f16_settled, NULL, NULL}, {g14_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g15_f32_in_double, g15_f32_plain}, {NULL, NULL, NULL}, {g15_f16_settled, NULL, NULL}, {g15_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g16_f32_in_double, g16_f32_plain}, {NULL, NULL, NULL}, {g16_f16_settled, NULL, NULL}, {g16_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp_of_difference:i0,x0 div:t0,x1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g17_f32_in_double, g17_f32_plain}, {NULL, NULL, NULL}, {g17_f16_settled, NULL, NULL}, {g17_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp_of_difference:i0,x0 sum:t0 out:t0,t1",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g18_f32_in_double, g18_f32_plain}, {NULL, NULL, NULL}, {NULL, g18_f16_in_double, NULL}, {NULL, g18_bf16_in_double, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g19_f32_in_double, g19_f32_plain}, {NULL, NULL, NULL}, {g19_f16_settled, NULL, NULL}, {g19_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g20_f32_in_double, g20_f32_plain}, {NULL, NULL, NULL}, {g20_f16_settled, NULL, NULL}, {g20_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g21_f32_in_double, g21_f32_plain}, {NULL, NULL, NULL}, {g21_f16_settled, NULL, NULL}, {g21_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g22_f32_in_double, g22_f32_plain}, {NULL, NULL, NULL}, {g22_f16_settled, NULL, NULL}, {g22_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,1 less:0,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g23_f32_in_double, g23_f32_plain}, {NULL, NULL, NULL}, {g23_f16_settled, NULL, NULL}, {g23_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g24_f32_in_double, g24_f32_plain}, {NULL, NULL, NULL}, {g24_f16_settled, NULL, NULL}, {g24_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g25_f32_in_double, g25_f32_plain}, {NULL, NULL, NULL}, {g25_f16_settled, NULL, NULL}, {g25_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {g26_f16_settled, NULL, NULL}, {g26_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g27_f32_in_double, g27_f32_plain}, {NULL, NULL, NULL}, {g27_f16_settled, NULL, g27_f16_plain}, {g27_bf16_settled, NULL, g27_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,2",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g28_f32_in_double, g28_f32_plain}, {NULL, NULL, NULL}, {g28_f16_settled, NULL, NULL}, {g28_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g29_f32_in_double, g29_f32_plain}, {NULL, NULL, NULL}, {g29_f16_settled, NULL, NULL}, {g29_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g30_f32_in_double, g30_f32_plain}, {NULL, NULL, NULL}, {g30_f16_settled, NULL, NULL}, {g30_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g31_f32_in_double, g31_f32_plain}, {NULL, NULL, NULL}, {g31_f16_settled, NULL, NULL}, {g31_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g32_f32_in_double, g32_f32_plain}, {NULL, NULL, NULL}, {g32_f16_settled, NULL, NULL}, {g32_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g33_f32_in_double, g33_f32_plain}, {NULL, NULL, NULL}, {g33_f16_settled, NULL, NULL}, {g33_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log_of_odds:i0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {g34_f16_settled, NULL, NULL}, {g34_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"max:i0",
-     "m", 0, 0,
+     "m",
+     0, 0, 0,
      {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {NULL, g35_f16_in_double, NULL}, {NULL, g35_bf16_in_double, NULL}},
      {{NULL, g35_f32_in_double_columns, g35_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g35_f16_in_double_columns, NULL}, {NULL, g35_bf16_in_double_columns, NULL}},
      g35_finish},
     {"max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4",
-     "ms", 0, 1,
+     "ms",
+     0, 1, 0,
      {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {NULL, g36_f16_in_double, NULL}, {NULL, g36_bf16_in_double, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2",
-     "ms", 1, 1,
+     "ms",
+     1, 1, 8,
      {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {g37_f16_settled, NULL, NULL}, {g37_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, g37_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g37_f16_in_double_columns, NULL}, {NULL, g37_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10",
-     "mss", 0, 1,
+     "mss",
+     0, 1, 24,
      {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {g38_f16_settled, NULL, NULL}, {g38_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, g38_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g38_f16_in_double_columns, NULL}, {NULL, g38_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17",
-     "msss", 1, 1,
+     "msss",
+     1, 1, 36,
      {{NULL, g39_f32_in_double, g39_f32_plain}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double, NULL}, {NULL, g39_bf16_in_double, NULL}},
-     {{0}},
+     {{NULL, NULL, g39_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double_columns, NULL}, {NULL, g39_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13",
-     "msss", 0, 1,
+     "msss",
+     0, 1, 28,
      {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double, NULL}, {NULL, g40_bf16_in_double, NULL}},
-     {{0}},
+     {{NULL, NULL, g40_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double_columns, NULL}, {NULL, g40_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9",
-     "mss", 0, 1,
+     "mss",
+     0, 1, 24,
      {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {g41_f16_settled, NULL, NULL}, {g41_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, g41_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g41_f16_in_double_columns, NULL}, {NULL, g41_bf16_in_double_columns, NULL}},
      NULL},
     {"minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {g42_f16_settled, NULL, NULL}, {g42_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:-1,i1 add:i0,t0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {g43_f16_settled, NULL, g43_f16_plain}, {g43_bf16_settled, NULL, g43_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:-1,i1 sub:i0,t0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {g44_f16_settled, NULL, g44_f16_plain}, {g44_bf16_settled, NULL, g44_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:0,i1 add:i0,t0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {g45_f16_settled, NULL, NULL}, {g45_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:0,i1 sub:i0,t0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, NULL}, {g46_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:0.5,i1 add:i0,t0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g47_f32_in_double, g47_f32_plain}, {NULL, NULL, NULL}, {g47_f16_settled, NULL, g47_f16_plain}, {g47_bf16_settled, NULL, g47_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:0.5,i1 sub:i0,t0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, g48_f16_plain}, {g48_bf16_settled, NULL, g48_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:2,i1 add:i0,t0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:2,i1 sub:i0,t0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, g50_f16_plain}, {g50_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,-1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g51_f32_in_double, g51_f32_plain}, {NULL, NULL, NULL}, {g51_f16_settled, NULL, g51_f16_plain}, {g51_bf16_settled, NULL, g51_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
-     "ms", 1, 1,
+     "ms",
+     1, 1, 8,
      {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, NULL}, {g52_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, g52_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g52_f16_in_double_columns, NULL}, {NULL, g52_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g53_f32_in_double, g53_f32_plain}, {NULL, NULL, NULL}, {g53_f16_settled, NULL, g53_f16_plain}, {g53_bf16_settled, NULL, g53_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
-     "ms", 1, 1,
+     "ms",
+     1, 1, 8,
      {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, NULL}, {g54_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, g54_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g54_f16_in_double_columns, NULL}, {NULL, g54_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,0.5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g55_f32_in_double, g55_f32_plain}, {NULL, NULL, NULL}, {g55_f16_settled, NULL, g55_f16_plain}, {g55_bf16_settled, NULL, g55_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,2",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, g56_f16_plain}, {g56_bf16_settled, NULL, g56_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,i1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g57_f32_in_double, g57_f32_plain}, {NULL, NULL, NULL}, {g57_f16_settled, NULL, g57_f16_plain}, {g57_bf16_settled, NULL, g57_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2",
-     "s", 0, 0,
+     "s",
+     0, 0, 4,
      {{NULL, g58_f32_in_double, g58_f32_plain}, {NULL, NULL, NULL}, {g58_f16_settled, NULL, NULL}, {g58_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, g58_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g58_f16_in_double_columns, NULL}, {NULL, g58_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4",
-     "s", 0, 0,
+     "s",
+     0, 0, 4,
      {{NULL, g59_f32_in_double, g59_f32_plain}, {NULL, NULL, NULL}, {g59_f16_settled, NULL, NULL}, {g59_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, g59_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g59_f16_in_double_columns, NULL}, {NULL, g59_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4",
-     "s", 0, 0,
+     "s",
+     0, 0, 4,
      {{NULL, g60_f32_in_double, g60_f32_plain}, {NULL, NULL, NULL}, {g60_f16_settled, NULL, NULL}, {g60_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, g60_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g60_f16_in_double_columns, NULL}, {NULL, g60_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4",
-     "s", 0, 0,
+     "s",
+     0, 0, 4,
      {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, NULL}, {g61_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, g61_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g61_f16_in_double_columns, NULL}, {NULL, g61_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3",
-     "s", 0, 0,
+     "s",
+     0, 0, 4,
      {{NULL, g62_f32_in_double, g62_f32_plain}, {NULL, NULL, NULL}, {g62_f16_settled, NULL, NULL}, {g62_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, g62_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g62_f16_in_double_columns, NULL}, {NULL, g62_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, g63_f16_plain}, {g63_bf16_settled, NULL, g63_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
-     "ms", 1, 1,
+     "ms",
+     1, 1, 8,
      {{NULL, g64_f32_in_double, g64_f32_plain}, {NULL, NULL, NULL}, {g64_f16_settled, NULL, NULL}, {g64_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, g64_f16_in_double_columns, NULL}, {NULL, g64_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:k0,i1 add:i0,t0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g65_f32_in_double, g65_f32_plain}, {NULL, NULL, NULL}, {g65_f16_settled, NULL, NULL}, {g65_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:k0,i1 sub:i0,t0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, NULL}, {g66_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g67_f32_in_double, g67_f32_plain}, {NULL, NULL, NULL}, {g67_f16_settled, NULL, NULL}, {g67_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g68_f32_in_double, g68_f32_plain}, {NULL, NULL, NULL}, {NULL, g68_f16_in_double, NULL}, {NULL, g68_bf16_in_double, NULL}},
      {{NULL, g68_f32_in_double_columns, g68_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g68_f16_in_double_columns, NULL}, {NULL, g68_bf16_in_double_columns, NULL}},
      g68_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {NULL, g69_f16_in_double, NULL}, {NULL, g69_bf16_in_double, NULL}},
      {{NULL, g69_f32_in_double_columns, g69_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g69_f16_in_double_columns, NULL}, {NULL, g69_bf16_in_double_columns, NULL}},
      g69_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {g70_f16_settled, NULL, NULL}, {g70_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {NULL, g71_f16_in_double, NULL}, {NULL, g71_bf16_in_double, NULL}},
      {{NULL, g71_f32_in_double_columns, g71_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g71_f16_in_double_columns, NULL}, {NULL, g71_bf16_in_double_columns, NULL}},
      g71_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g72_f32_in_double, g72_f32_plain}, {NULL, NULL, NULL}, {NULL, g72_f16_in_double, NULL}, {NULL, g72_bf16_in_double, NULL}},
      {{NULL, g72_f32_in_double_columns, g72_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g72_f16_in_double_columns, NULL}, {NULL, g72_bf16_in_double_columns, NULL}},
      g72_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g73_f32_in_double, g73_f32_plain}, {NULL, NULL, NULL}, {g73_f16_settled, NULL, NULL}, {g73_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {g74_f16_settled, NULL, NULL}, {g74_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g75_f32_in_double, g75_f32_plain}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double, NULL}, {NULL, g75_bf16_in_double, NULL}},
      {{NULL, g75_f32_in_double_columns, g75_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double_columns, NULL}, {NULL, g75_bf16_in_double_columns, NULL}},
      g75_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g76_f32_in_double, g76_f32_plain}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double, NULL}, {NULL, g76_bf16_in_double, NULL}},
      {{NULL, g76_f32_in_double_columns, g76_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double_columns, NULL}, {NULL, g76_bf16_in_double_columns, NULL}},
      g76_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double, NULL}, {NULL, g77_bf16_in_double, NULL}},
      {{NULL, g77_f32_in_double_columns, g77_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double_columns, NULL}, {NULL, g77_bf16_in_double_columns, NULL}},
      g77_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {NULL, g78_f16_in_double, NULL}, {NULL, g78_bf16_in_double, NULL}},
      {{NULL, g78_f32_in_double_columns, g78_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g78_f16_in_double_columns, NULL}, {NULL, g78_bf16_in_double_columns, NULL}},
      g78_finish},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {g79_f16_settled, NULL, NULL}, {g79_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g80_f32_in_double, g80_f32_plain}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double, NULL}, {NULL, g80_bf16_in_double, NULL}},
      {{NULL, g80_f32_in_double_columns, g80_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double_columns, NULL}, {NULL, g80_bf16_in_double_columns, NULL}},
      g80_finish},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g81_f32_in_double, g81_f32_plain}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double, NULL}, {NULL, g81_bf16_in_double, NULL}},
      {{NULL, g81_f32_in_double_columns, g81_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double_columns, NULL}, {NULL, g81_bf16_in_double_columns, NULL}},
      g81_finish},
     {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g82_f32_in_double, g82_f32_plain}, {NULL, NULL, NULL}, {g82_f16_settled, NULL, NULL}, {g82_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g83_f32_in_double, g83_f32_plain}, {NULL, NULL, NULL}, {g83_f16_settled, NULL, NULL}, {g83_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g84_f32_in_double, g84_f32_plain}, {NULL, NULL, NULL}, {g84_f16_settled, NULL, NULL}, {g84_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g85_f32_in_double, g85_f32_plain}, {NULL, NULL, NULL}, {g85_f16_settled, NULL, NULL}, {g85_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g86_f32_in_double, g86_f32_plain}, {NULL, NULL, NULL}, {g86_f16_settled, NULL, NULL}, {g86_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g87_f32_in_double, g87_f32_plain}, {NULL, NULL, NULL}, {g87_f16_settled, NULL, NULL}, {g87_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g88_f32_in_double, g88_f32_plain}, {NULL, NULL, NULL}, {g88_f16_settled, NULL, NULL}, {g88_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g89_f32_in_double, g89_f32_plain}, {NULL, NULL, NULL}, {g89_f16_settled, NULL, NULL}, {g89_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g90_f32_in_double, g90_f32_plain}, {NULL, NULL, NULL}, {g90_f16_settled, NULL, NULL}, {g90_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g91_f32_in_double, g91_f32_plain}, {NULL, NULL, NULL}, {g91_f16_settled, NULL, NULL}, {g91_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,-0.5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g92_f32_in_double, g92_f32_plain}, {NULL, NULL, NULL}, {g92_f16_settled, NULL, g92_f16_plain}, {g92_bf16_settled, NULL, g92_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,-1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g93_f32_in_double, g93_f32_plain}, {NULL, NULL, NULL}, {g93_f16_settled, NULL, g93_f16_plain}, {g93_bf16_settled, NULL, g93_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g94_f32_in_double, g94_f32_plain}, {NULL, NULL, NULL}, {g94_f16_settled, NULL, g94_f16_plain}, {g94_bf16_settled, NULL, g94_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,0.5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g95_f32_in_double, g95_f32_plain}, {NULL, NULL, NULL}, {g95_f16_settled, NULL, g95_f16_plain}, {g95_bf16_settled, NULL, g95_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g96_f32_in_double, g96_f32_plain}, {NULL, NULL, NULL}, {g96_f16_settled, NULL, g96_f16_plain}, {g96_bf16_settled, NULL, g96_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,2",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g97_f32_in_double, g97_f32_plain}, {NULL, NULL, NULL}, {g97_f16_settled, NULL, g97_f16_plain}, {g97_bf16_settled, NULL, g97_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g98_f32_in_double, g98_f32_plain}, {NULL, NULL, NULL}, {g98_f16_settled, NULL, g98_f16_plain}, {g98_bf16_settled, NULL, g98_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1 abs:t0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g99_f32_in_double, g99_f32_plain}, {NULL, NULL, NULL}, {g99_f16_settled, NULL, g99_f16_plain}, {g99_bf16_settled, NULL, g99_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g100_f32_in_double, g100_f32_plain}, {NULL, NULL, NULL}, {g100_f16_settled, NULL, NULL}, {g100_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g101_f32_in_double, g101_f32_plain}, {NULL, NULL, NULL}, {NULL, g101_f16_in_double, NULL}, {NULL, g101_bf16_in_double, NULL}},
      {{NULL, g101_f32_in_double_columns, g101_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g101_f16_in_double_columns, NULL}, {NULL, g101_bf16_in_double_columns, NULL}},
      g101_finish},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g102_f32_in_double, g102_f32_plain}, {NULL, NULL, NULL}, {NULL, g102_f16_in_double, NULL}, {NULL, g102_bf16_in_double, NULL}},
      {{NULL, g102_f32_in_double_columns, g102_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g102_f16_in_double_columns, NULL}, {NULL, g102_bf16_in_double_columns, NULL}},
      g102_finish},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g103_f32_in_double, g103_f32_plain}, {NULL, NULL, NULL}, {g103_f16_settled, NULL, NULL}, {g103_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g104_f32_in_double, g104_f32_plain}, {NULL, NULL, NULL}, {NULL, g104_f16_in_double, NULL}, {NULL, g104_bf16_in_double, NULL}},
      {{NULL, g104_f32_in_double_columns, g104_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g104_f16_in_double_columns, NULL}, {NULL, g104_bf16_in_double_columns, NULL}},
      g104_finish},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g105_f32_in_double, g105_f32_plain}, {NULL, NULL, NULL}, {NULL, g105_f16_in_double, NULL}, {NULL, g105_bf16_in_double, NULL}},
      {{NULL, g105_f32_in_double_columns, g105_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g105_f16_in_double_columns, NULL}, {NULL, g105_bf16_in_double_columns, NULL}},
      g105_finish},
     {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g106_f32_in_double, g106_f32_plain}, {NULL, NULL, NULL}, {g106_f16_settled, NULL, NULL}, {g106_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g107_f32_in_double, g107_f32_plain}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double, NULL}, {NULL, g107_bf16_in_double, NULL}},
      {{NULL, g107_f32_in_double_columns, g107_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double_columns, NULL}, {NULL, g107_bf16_in_double_columns, NULL}},
      g107_finish},
     {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g108_f32_in_double, g108_f32_plain}, {NULL, NULL, NULL}, {NULL, g108_f16_in_double, NULL}, {NULL, g108_bf16_in_double, NULL}},
      {{NULL, g108_f32_in_double_columns, g108_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g108_f16_in_double_columns, NULL}, {NULL, g108_bf16_in_double_columns, NULL}},
      g108_finish},
     {"sub:i0,i1 abs:t0 sum:t1",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g109_f32_in_double, g109_f32_plain}, {NULL, NULL, NULL}, {NULL, g109_f16_in_double, NULL}, {NULL, g109_bf16_in_double, NULL}},
      {{NULL, g109_f32_in_double_columns, g109_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g109_f16_in_double_columns, NULL}, {NULL, g109_bf16_in_double_columns, NULL}},
      g109_finish},
     {"sub:i0,i1 abs:t0 sum:t1 div:t2,k0",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g110_f32_in_double, g110_f32_plain}, {NULL, NULL, NULL}, {NULL, g110_f16_in_double, NULL}, {NULL, g110_bf16_in_double, NULL}},
      {{NULL, g110_f32_in_double_columns, g110_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g110_f16_in_double_columns, NULL}, {NULL, g110_bf16_in_double_columns, NULL}},
      g110_finish},
     {"sub:i0,i1 square:t0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g111_f32_in_double, g111_f32_plain}, {NULL, NULL, NULL}, {g111_f16_settled, NULL, NULL}, {g111_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1 square:t0 sum:t1",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g112_f32_in_double, g112_f32_plain}, {NULL, NULL, NULL}, {NULL, g112_f16_in_double, NULL}, {NULL, g112_bf16_in_double, NULL}},
      {{NULL, g112_f32_in_double_columns, g112_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g112_f16_in_double_columns, NULL}, {NULL, g112_bf16_in_double_columns, NULL}},
      g112_finish},
     {"sub:i0,i1 square:t0 sum:t1 div:t2,k0",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g113_f32_in_double, g113_f32_plain}, {NULL, NULL, NULL}, {NULL, g113_f16_in_double, NULL}, {NULL, g113_bf16_in_double, NULL}},
      {{NULL, g113_f32_in_double_columns, g113_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g113_f16_in_double_columns, NULL}, {NULL, g113_bf16_in_double_columns, NULL}},
      g113_finish},
     {"sub:i0,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g114_f32_in_double, g114_f32_plain}, {NULL, NULL, NULL}, {g114_f16_settled, NULL, g114_f16_plain}, {g114_bf16_settled, NULL, g114_bf16_plain}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g115_f32_in_double, g115_f32_plain}, {NULL, NULL, NULL}, {g115_f16_settled, NULL, NULL}, {g115_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g116_f32_in_double, g116_f32_plain}, {NULL, NULL, NULL}, {g116_f16_settled, NULL, NULL}, {g116_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g117_f32_in_double, g117_f32_plain}, {NULL, NULL, NULL}, {NULL, g117_f16_in_double, NULL}, {NULL, g117_bf16_in_double, NULL}},
      {{NULL, g117_f32_in_double_columns, g117_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g117_f16_in_double_columns, NULL}, {NULL, g117_bf16_in_double_columns, NULL}},
      g117_finish},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g118_f32_in_double, g118_f32_plain}, {NULL, NULL, NULL}, {NULL, g118_f16_in_double, NULL}, {NULL, g118_bf16_in_double, NULL}},
      {{NULL, g118_f32_in_double_columns, g118_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g118_f16_in_double_columns, NULL}, {NULL, g118_bf16_in_double_columns, NULL}},
      g118_finish},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g119_f32_in_double, g119_f32_plain}, {NULL, NULL, NULL}, {NULL, g119_f16_in_double, NULL}, {NULL, g119_bf16_in_double, NULL}},
      {{NULL, g119_f32_in_double_columns, g119_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g119_f16_in_double_columns, NULL}, {NULL, g119_bf16_in_double_columns, NULL}},
      g119_finish},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g120_f32_in_double, g120_f32_plain}, {NULL, NULL, NULL}, {NULL, g120_f16_in_double, NULL}, {NULL, g120_bf16_in_double, NULL}},
      {{NULL, g120_f32_in_double_columns, g120_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g120_f16_in_double_columns, NULL}, {NULL, g120_bf16_in_double_columns, NULL}},
      g120_finish},
     {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g121_f32_in_double, g121_f32_plain}, {NULL, NULL, NULL}, {g121_f16_settled, NULL, NULL}, {g121_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g122_f32_in_double, g122_f32_plain}, {NULL, NULL, NULL}, {g122_f16_settled, NULL, NULL}, {g122_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g123_f32_in_double, g123_f32_plain}, {NULL, NULL, NULL}, {g123_f16_settled, NULL, NULL}, {g123_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g124_f32_in_double, g124_f32_plain}, {NULL, NULL, NULL}, {g124_f16_settled, NULL, NULL}, {g124_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g125_f32_in_double, g125_f32_plain}, {NULL, NULL, NULL}, {g125_f16_settled, NULL, NULL}, {g125_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g126_f32_in_double, g126_f32_plain}, {NULL, NULL, NULL}, {g126_f16_settled, NULL, NULL}, {g126_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 mul:2,t0 mul:i0,t1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g127_f32_in_double, g127_f32_plain}, {NULL, NULL, NULL}, {g127_f16_settled, NULL, NULL}, {g127_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g128_f32_in_double, g128_f32_plain}, {NULL, NULL, NULL}, {g128_f16_settled, NULL, NULL}, {g128_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 sign:t0 mul:i0,t1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g129_f32_in_double, g129_f32_plain}, {NULL, NULL, NULL}, {g129_f16_settled, NULL, NULL}, {g129_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g130_f32_in_double, g130_f32_plain}, {NULL, NULL, NULL}, {g130_f16_settled, NULL, NULL}, {g130_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g131_f32_in_double, g131_f32_plain}, {NULL, NULL, NULL}, {g131_f16_settled, NULL, NULL}, {g131_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g132_f32_in_double, g132_f32_plain}, {NULL, NULL, NULL}, {g132_f16_settled, NULL, NULL}, {g132_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g133_f32_in_double, g133_f32_plain}, {NULL, NULL, NULL}, {g133_f16_settled, NULL, NULL}, {g133_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1",
-     "", 0, 0,
+     "",
+     0, 0, 0,
      {{NULL, g134_f32_in_double, g134_f32_plain}, {NULL, NULL, NULL}, {g134_f16_settled, NULL, NULL}, {g134_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sum:i0",
-     "s", 0, 0,
+     "s",
+     0, 0, 0,
      {{NULL, g135_f32_in_double, g135_f32_plain}, {NULL, NULL, NULL}, {NULL, g135_f16_in_double, NULL}, {NULL, g135_bf16_in_double, NULL}},
      {{NULL, g135_f32_in_double_columns, g135_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g135_f16_in_double_columns, NULL}, {NULL, g135_bf16_in_double_columns, NULL}},
      g135_finish},
     {"where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3",
-     "ms", 1, 1,
+     "ms",
+     1, 1, 8,
      {{NULL, g136_f32_in_double, g136_f32_plain}, {NULL, NULL, NULL}, {g136_f16_settled, NULL, NULL}, {g136_bf16_settled, NULL, NULL}},
-     {{0}},
+     {{NULL, NULL, g136_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g136_f16_in_double_columns, NULL}, {NULL, g136_bf16_in_double_columns, NULL}},
      NULL},
 };
 

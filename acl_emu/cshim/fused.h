@@ -370,8 +370,8 @@ DIRECTED(cut, div, _MM_FROUND_TO_ZERO)
 #define LOWERED(op, name)                                                                                    \
     static inline float_vector lowered_##op(float_vector a, float_vector b)                                  \
     {                                                                                                        \
-        const int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;                                          \
-        return (float_vector)_mm512_##name##_round_ps((__m512)a, _mm512_set1_ps(1), (__m512)b, down);        \
+        const __m512 one = _mm512_set1_ps(1);                                                                \
+        return (float_vector)_mm512_##name##_round_ps((__m512)a, one, (__m512)b, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); \
     }
 LOWERED(add, fmadd)
 LOWERED(sub, fmsub)
@@ -624,23 +624,6 @@ static inline void store_largest(double *sums, double largest)
     for (int k = 0; k < PARTIALS; k += DOUBLES) {
         write_double(sums + k, all_double(largest));
     }
-}
-
-static inline double sums_of(double_vector low, double_vector high)
-{
-    double_vector sums = low + high;
-#ifdef HAS_64
-    sums += other_half(sums);
-    sums += other_quarter(sums);
-    return sums[0] + sums[1];
-#else
-    for (int width = DOUBLES / 2; width; width /= 2) {
-        for (int k = 0; k < width; k++) {
-            sums[k] += sums[k + width];
-        }
-    }
-    return sums[0];
-#endif
 }
 
 /* The exponentials of a row less its largest number, added up in float along with what that loses; where they are counted, without those that

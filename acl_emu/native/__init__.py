@@ -78,7 +78,7 @@ def compiled(
         ways = _ways(via, compute, narrow, plain)
         signatures: list[str] = []
 
-        def find(of_rows: Sequence[int]) -> Fused | None:
+        def find(of_rows: Sequence[int], columns: bool) -> Fused | None:
             storage = _storage(graph, present, writes, rounding, of_rows, via, narrow)
             if storage is None:
                 return None
@@ -89,7 +89,7 @@ def compiled(
             signatures.append(signature.text)
             results = [_is_reduced(node, of_rows) for node in graph.outputs]
             for way in ways:
-                number = find_fused(signature.text, storage, way)
+                number = find_fused(signature.text, storage, way, columns=columns)
                 if number >= 0:
                     return Fused(number, way, storage, signature.constants, results)
             return None
@@ -143,7 +143,7 @@ def _in_whole_numbers(
 
 def _in_steps(graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], lane: np.dtype[Any]) -> bytes:
     """A program whose results are cast once, from lanes to where they are stored; none is known as a whole."""
-    return compile_graph(graph, reads, writes, [()] * len(writes), lane=lane, find=lambda of_rows: None)
+    return compile_graph(graph, reads, writes, [()] * len(writes), lane=lane, find=lambda of_rows, columns: None)
 
 
 def _storage(

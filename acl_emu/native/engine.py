@@ -54,11 +54,11 @@ def load(path: Path) -> Entries:
     return Entries(on_device, on_host, releasing.acl_emu_engine_find_fused)
 
 
-def find_fused(signature: str, dtype: int, way: int) -> int:
-    """The number of a kernel that was compiled as a whole; -1 where there is none."""
+def find_fused(signature: str, dtype: int, way: int, *, columns: bool) -> int:
+    """The number of a kernel that was compiled as a whole, for rows or for columns; -1 where there is none."""
     entries = library()
     assert entries is not None
-    return int(entries.find_fused(signature.encode(), ctypes.c_int64(dtype), ctypes.c_int64(way)))
+    return int(entries.find_fused(signature.encode(), *map(ctypes.c_int64, (dtype, way, columns))))
 
 
 def address_of(entry: Any) -> int:

@@ -21,7 +21,7 @@ from acl_emu.native.trace import Graph, Node, Shape, Untraceable, long_axes
 _TILE_BYTES = 4096
 _MOST_DIMS, _MOST_OPERANDS, _MOST_SLOTS, _MOST_SUMS = 8, 32, 64, 8
 _PART_TILES = 64
-_HEADER_SIZE = 24
+_HEADER_SIZE = 25
 DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
 _STORED = DTYPES[:4]
 _FUNCTIONS = (
@@ -48,6 +48,8 @@ _LONG_ROW = 128
 _KEPT_BYTES = 1 << 20
 _COLUMN_ROWS, _PART_ELEMENTS = 512, 1 << 18
 """Of the parts that tall columns are cut into, at least."""
+_LEAST_RUN = {_COLUMNS: 64, _TOTALS: 4096}
+"""Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered."""
 _STEPS_ROW = 512
 """From which on the same goes for steps, where a register does not hold even fewer."""
 _WHOLE_ROW = 512
@@ -107,7 +109,7 @@ def compile_graph(
     rounding: Sequence[Sequence[str]],
     *,
     lane: np.dtype[Any],
-    find: Callable[[Sequence[int]], Fused | None],
+    find: Callable[[Sequence[int], bool], Fused | None],
 ) -> bytes:
     """The program that computes ``graph`` from ``reads`` to ``writes``; raises Untraceable where the engine has no way to.
 
@@ -125,7 +127,7 @@ class _Compiler:
         writes: Sequence[Layout],
         rounding: Sequence[Sequence[str]],
         lane: np.dtype[Any],
-        find: Callable[[Sequence[int]], Fused | None],
+        find: Callable[[Sequence[int], bool], Fused | None],
     ) -> None:
         self.find = find
         self.graph = graph
@@ -226,11 +228,11 @@ class _Compiler:
         if shape == _ROWS and lower.can_be_split and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
         if shape == _COLUMNS:
-            lanes = self._column_width(lanes, size, lower.kept)
+            lanes = min(self._column_width(lanes, size, lower.kept), -(-self._run(shape, inner) // 16) * 16)
         return self._packed(lower, None, shape, outer, inner, block, lanes)
 
     def _whole(self, shape: int, outer: list[int], inner: list[int], block: int) -> bytes | None:
-        """The program around a kernel that was compiled as a whole; None where there is none, or rows are too short for one."""
+        """The program around a kernel that was compiled as a whole; None where there is none."""
         if shape == _ROWS:
             rows, elements = outer, inner
         elif shape == _COLUMNS:
@@ -238,36 +240,44 @@ class _Compiler:
         else:
             rows, elements = self._rows_of(self._order(range(len(self.domain)), self.reads), _LONG_ROW)
         of_rows = [index for index in range(self.reads) if self._has_one_for_a_row(index, elements)]
-        fused = self.find(of_rows) if of_rows else None
+        lower = _Lowering(self)
+        in_parts = lower.can_be_split
+        short = shape == _COLUMNS and not in_parts and self._is_short(elements, rows)
+        fused = self.find(of_rows, False) if of_rows else None
         if fused is not None:
             shape, outer, inner = _MAP if shape == _MAP else _ROWS, rows, elements
         else:
-            fused = self.find(())
+            fused = self.find((), short)
         if fused is None:
             return None
-        lower = _Lowering(self)
         if [node in lower.rows for node in lower.outputs] != list(fused.reduced):
             return None  # a result that reads repeat for each element would make one for each
-        in_parts = lower.can_be_split
-        if shape == _COLUMNS and not in_parts:
-            length, count = self._size(outer, inner)
-            if length < _SHORT_ROW <= count:  # whatever the strides: results depend on shapes only
-                return None
+        if shape == _COLUMNS and not in_parts and not short:
             shape, outer, inner = _ROWS, inner, outer
         lanes = _TILE_BYTES // 4
         size = self._size(outer, inner)
         if shape == _ROWS and in_parts and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
         if shape == _COLUMNS:
-            block, lanes = self._column_parts(2 * lanes, *size)
+            block, lanes = (
+                self._column_parts(2 * lanes, *size) if in_parts else (size[0], self._column_width(lanes, size, len(self.layouts)))
+            )
+            lanes = min(lanes, -(-self._run(shape, inner) // 16) * 16)
         return self._packed(lower, fused, shape, outer, inner, block, lanes)
 
     def _column_parts(self, lanes: int, rows: int, columns: int) -> tuple[int, int]:
         """Rows and columns of a unit: some of all rows where there are many of them, else some columns for each thread, in long pieces."""
         part = max(_COLUMN_ROWS, _PART_ELEMENTS // columns)
         if rows >= 2 * part and columns <= 4 * lanes:
-            return part, min(2 * lanes, -(-columns // 16) * 16)
+            return part, 2 * lanes
         return rows, max(16, min(lanes, -(-columns // soc.threads() // 16) * 16))
+
+    def _run(self, shape: int, inner: list[int]) -> int:
+        """How many elements of the inner range lie side by side in all operands; all of them, where they have to be gathered anyway."""
+        whole = self._size([], inner)[1]
+        ranges = [self._range(index, inner) for index in range(len(self.layouts)) if index not in self.unread]
+        run = min(lengths[count - 1] for count, *lengths in ranges)
+        return run if run >= _LEAST_RUN.get(shape, whole) else whole
 
     def _rows_of(self, order: list[int], least: int) -> tuple[list[int], list[int]]:
         """The axes of all elements as those of rows, which some reads have one value for, and those of their elements: many, or all."""
@@ -304,13 +314,16 @@ class _Compiler:
 
     def _way(self, reduced: list[int], kept: list[int], leader: int) -> int:
         """Along the rows, or along all columns at once, wherever memory is contiguous; short rows are taken side by side."""
-        rows = math.prod(self.domain[axis] for axis in kept)
-        length = math.prod(self.domain[axis] for axis in reduced)
         both = [axis for axis in (*reduced, *kept) if self.views[leader][axis]]
         along = min(both, key=lambda axis: self.views[leader][axis], default=None)
         if along in reduced or along is None:
-            return _COLUMNS if length < _SHORT_ROW <= rows else _ROWS
-        return _COLUMNS if self.domain[along] >= 8 or length < _SHORT_ROW else _ROWS
+            return _COLUMNS if self._is_short(reduced, kept) else _ROWS
+        return _COLUMNS if self.domain[along] >= 8 or self._size(reduced, kept)[0] < _SHORT_ROW else _ROWS
+
+    def _is_short(self, reduced: list[int], kept: list[int]) -> bool:
+        """Whether rows are worked on side by side, however they lie: results depend on shapes only."""
+        length, rows = self._size(reduced, kept)
+        return length < _SHORT_ROW <= rows
 
     def _column_width(self, lanes: int, size: Sequence[int], kept: int) -> int:
         """How many columns are worked on at once: some threads' worth of units, and what is kept stays near."""
@@ -360,7 +373,7 @@ class _Compiler:
         header = [
             *(DTYPES.index(self.lane.name), shape, *self._size(outer, inner)),
             *(self.reads, len(self.layouts), lower.slots, len(lower.constants), lower.kept, lower.sums, len(lower.phases)),
-            *(len(lower.prologue), block, lanes, number, way, storage, of_rows),
+            *(len(lower.prologue), block, lanes, number, way, storage, of_rows, self._run(shape, inner)),
             *(operand_at, constant_at, phase_at, step_at, fused_at, fused_at + len(values)),
         ]
         assert len(header) == _HEADER_SIZE

@@ -10,10 +10,12 @@ import numpy.typing as npt
 import pytest
 
 from acl_emu import native, soc
+from tests.native.drawing import KINDS
 from tests.native.graphs import judge, signatures, whole
 from tests.native.rows import (
     LAYOUTS,
     Rows,
+    apart,
     check_kinds,
     check_layout,
     check_rows,
@@ -48,6 +50,8 @@ WIDE = (SOFTMAX, MASKED, LOG_SOFTMAX, BACKWARD, GRADIENT, OF_ROWS, GROWN)
 LARGE = 25 << 20
 """Bytes of operands that do not fit into caches."""
 NARROW = (SQUARES, LARGEST, SUM)
+SHORT = (SOFTMAX, LOG_SOFTMAX, LOG_SOFTMAX_ALONE, BACKWARD, PRODUCTS, GRADIENT)
+"""Some that are worked on side by side where rows are short: masks, several results, numbers that are kept."""
 
 
 @pytest.mark.parametrize("dtype", [FLOAT16, BF16, FLOAT], ids=str)
@@ -262,6 +266,33 @@ def test_columns(signature: str, dtype: np.dtype[Any]) -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", SHORT)
+def test_short_rows(signature: str, dtype: np.dtype[Any]) -> None:
+    """Side by side, all of them in each pass; in memory, with others between them, or gathered."""
+    rng = np.random.default_rng(14)
+    single = dtype == FLOAT
+    for count, length in ((32, 2), (40, 7), (1_100, 31), (2_600, 10)):
+        given = drawn_rows(rng, signature, (count, length), dtype, kinds=CALM if single else KINDS)
+        expected = expected_of(given, single=single)
+        for lay in (np.array, turned, stepped, apart):
+            inputs = [lay(one) for one in given.inputs]
+            check_rows(given, inputs=inputs, loops="columns", single=single, expected=expected)
+            check_rows(given, [lay(one) for one in given.outputs()], inputs=inputs, loops="columns", single=single, expected=expected)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", SHORT)
+def test_short_rows_of_images(signature: str, dtype: np.dtype[Any]) -> None:
+    """The axis in the middle: columns lie in long runs, short runs, or with some of one image beside some of the next."""
+    rng = np.random.default_rng(15)
+    single = dtype == FLOAT
+    for shape in ((3, 21, 150), (5, 9, 20), (2, 4, 1_300)):
+        given = drawn_rows(rng, signature, (shape[0] * shape[2], shape[1]), dtype, kinds=CALM if single else KINDS)
+        images = [np.ascontiguousarray(one.reshape(shape[0], shape[2], -1).swapaxes(1, 2)) for one in given.inputs]
+        check_rows(given._replace(inputs=images, axis=(1,)), loops="columns", single=single)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("signature", NARROW)
 def test_tall_columns(signature: str, dtype: np.dtype[Any]) -> None:
     """Columns so tall that their rows are cut into parts; of one vector, of some that are added up row by row, and of many."""
@@ -339,6 +370,7 @@ THREADED = {
     "numbers of rows": (OF_ROWS, (300, 700), (-1,)),
     "side by side": (MASKED, (700, 300), (0,)),
     "columns": (SQUARES, (500, 777), (0,)),
+    "short rows": (LOG_SOFTMAX, (9000, 21), (-1,)),
     "tall columns": (SQUARES, (1500, 601), (0,)),
     "totals": (SQUARES, (2, 400_001), (-1,)),
     "one total": (SUM, (1, 700_001), (-1,)),

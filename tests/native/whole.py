@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from acl_emu.codegen.fused import last_errors
 from acl_emu.codegen.graph import Exactness
+from acl_emu.codegen.kernel import last_errors
 from tests.native.drawing import drawn_inputs, hardest
 from tests.native.graphs import Estimate, Whole, estimate, judge, whole
 from tests.native.support import BF16, assert_same, plan_of, program_of, run
