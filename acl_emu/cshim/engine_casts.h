@@ -4,7 +4,7 @@
  * All is defined by what numpy computes (aclnnop/math/conversion.py): whole numbers wrap around; floats are cut off towards zero, NaN is 0, and
  * what is too large becomes the largest number of 32 and 64 bits, of which narrower ones are the last bits; every other number is rounded once. */
 
-#define EACH _Pragma("GCC ivdep") for (size_t i = 0; i < n; i++)
+#define EACH INDEPENDENT for (size_t i = 0; i < n; i++)
 
 #define CAST(from, from_type, to, to_type, expression)                                      \
     static void load_##from##_##to(void *lanes, const void *memory, size_t n)               \

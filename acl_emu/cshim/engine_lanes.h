@@ -5,11 +5,7 @@
  * the others say how far they may be off. */
 
 #define EACH for (size_t i = 0; i < n; i++)
-#if defined(__clang__)
-#define LANES _Pragma("clang loop vectorize(assume_safety)") EACH
-#else
-#define LANES _Pragma("GCC ivdep") EACH
-#endif
+#define LANES INDEPENDENT EACH
 
 #define BINARY(name, expression)                                                                    \
     static void NAME(name)(void *dst, const void *first, const void *second, const void *third, size_t n) \

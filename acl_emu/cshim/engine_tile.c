@@ -4,6 +4,13 @@
 #define _GNU_SOURCE
 #include "engine_types.h"
 
+/* A loop that reads nothing of what it has written before, though both may lie in the same place. */
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 #define T float
 #define V float_vector
 #define WIDTH FLOATS
