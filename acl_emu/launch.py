@@ -15,7 +15,7 @@ import numpy.typing as npt
 from acl_emu import dtypes, memory
 from acl_emu.dtypes import DType
 from acl_emu.executor import Kernel, Plan, Scratch, Workspace, nothing
-from acl_emu.native import Layout, Program, apply, compiled
+from acl_emu.native import Layout, Program, apply, compiled, compiled_cast
 from acl_emu.native.engine import tell_operands
 from acl_emu.tensor import BoundOperand, Operand, Shape
 
@@ -171,6 +171,15 @@ def direct(
 
     present_reads, present_writes = ([operand for operand in operands if operand is not None] for operands in (reads, writes))
     return Plan(run, present_reads, present_writes, workspace, in_blocks=True)
+
+
+def cast_directly(plan: Plan) -> Plan:
+    """The same plan of a kernel that does nothing but cast what it reads to what it writes, done by the engine where that can."""
+    (read,), (write,) = plan.reads, plan.writes
+    program = compiled_cast(_layout(read), _layout(write))
+    if program is None or plan.kernel is None:
+        return plan
+    return Plan(Native(program, (read,), (write,), 0, plan.kernel), (read,), (write,), plan.workspace, in_blocks=plan.in_blocks)
 
 
 def _cast(source: Array, room: Array, via: DType) -> Array:

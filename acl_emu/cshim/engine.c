@@ -19,8 +19,7 @@
 
 enum {
     LASTING_ROOM = 4 << 20, /* bytes that a thread may keep from one run to the next */
-    STREAMED_BYTES = 24 << 20,
-    GATHERED_BYTES = 2 * TILE_BYTES + CACHE_LINE /* a tile of the largest elements, and what a vector goes beyond it */
+    STREAMED_BYTES = 24 << 20
 };
 
 static __thread room own_room;
@@ -79,7 +78,7 @@ EXPORT int64_t acl_emu_engine_find_fused(const char *signature, int64_t dtype, i
 static void load(const job *work, room *own, int64_t index, int64_t dst, const place *at, int mask)
 {
     const operand_view *operand = &work->operands[index];
-    const int wide = (int)work->program->wide;
+    const int64_t lane = work->program->lane;
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
     char *lanes = own->registers + (size_t)dst * TILE_BYTES;
     const char *row = own->gathered;
@@ -87,41 +86,60 @@ static void load(const job *work, room *own, int64_t index, int64_t dst, const p
     const int in_block = work->program->shape == BLOCKS && operand->inner.count == 2;
     if (in_block || lies_in_row(work->program, operand)) {
         row = in_block ? own->line[index] : base + offset_of(&operand->inner, at->first);
-        if (!mask && operand->dtype == (wide ? F64 : F32) && (uintptr_t)row % sizeof(float) == 0) {
+        if (!mask && operand->dtype == lane && (uintptr_t)row % work->lane_size == 0) {
             own->slot[dst] = (void *)row;
             return;
         }
     } else if (operand->inner.count == 1 && operand->inner.stride[0] == 0) {
         if (mask) {
-            acl_emu_engine_tiles->load_mask[wide](lanes, (const uint8_t *)base, 1);
+            acl_emu_engine_tiles->load_mask[lane](lanes, (const uint8_t *)base, 1);
         } else {
-            acl_emu_engine_tiles->load[wide][operand->dtype](lanes, base, 1);
+            acl_emu_engine_tiles->load[lane][operand->dtype](lanes, base, 1);
         }
-        acl_emu_engine_tiles->spread[wide](lanes, lanes, at->n);
+        acl_emu_engine_tiles->spread[lane](lanes, lanes, at->n);
         return;
     } else {
         acl_emu_move_range(operand, base, at->first, at->n, own->gathered, 0);
     }
     if (mask) {
-        acl_emu_engine_tiles->load_mask[wide](lanes, (const uint8_t *)row, at->n);
+        acl_emu_engine_tiles->load_mask[lane](lanes, (const uint8_t *)row, at->n);
     } else {
-        acl_emu_engine_tiles->load[wide][operand->dtype](lanes, row, at->n);
+        acl_emu_engine_tiles->load[lane][operand->dtype](lanes, row, at->n);
     }
+}
+
+/* Past the caches: to aligned memory from float lanes, which are cast on the way; others are cast before. */
+static void stream_out(const job *work, room *own, const operand_view *operand, char *there, const void *lanes, size_t n)
+{
+    const int64_t lane = work->program->lane;
+    if (lane == F32 && operand->dtype <= BF16) {
+        const int aligned = (uintptr_t)there % acl_emu_engine_tiles->vector_bytes == 0 && operand->dtype != F64;
+        (aligned ? acl_emu_engine_tiles->stream_store[operand->dtype] : acl_emu_engine_tiles->load[operand->dtype][lane])(there, lanes, n);
+        return;
+    }
+    if (operand->dtype != lane) {
+        acl_emu_engine_tiles->load[operand->dtype][lane](own->gathered, lanes, n);
+        lanes = own->gathered;
+    }
+    acl_emu_engine_tiles->stream(there, lanes, n * (size_t)operand->item);
 }
 
 static void store(const job *work, room *own, int64_t index, const void *lanes, const place *at)
 {
     const operand_view *operand = &work->operands[index];
-    const int wide = (int)work->program->wide;
+    const int64_t lane = work->program->lane;
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
     const int in_block = work->program->shape == BLOCKS && operand->inner.count == 2;
     if (in_block || lies_in_row(work->program, operand) || at->n == 1) {
         char *there = in_block ? own->line[index] : base + offset_of(&operand->inner, at->first);
-        const int aligned = (uintptr_t)there % acl_emu_engine_tiles->vector_bytes == 0, in_memory = !in_block || !is_turned(operand);
-        const int streamed = work->streamed && !wide && operand->dtype != F64 && aligned && in_memory;
-        (streamed ? acl_emu_engine_tiles->stream_store : acl_emu_engine_tiles->store[wide])[operand->dtype](there, lanes, at->n);
+        const int in_memory = !in_block || !is_turned(operand);
+        if (work->streamed && in_memory) {
+            stream_out(work, own, operand, there, lanes, at->n);
+        } else {
+            acl_emu_engine_tiles->load[operand->dtype][lane](there, lanes, at->n);
+        }
     } else {
-        acl_emu_engine_tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
+        acl_emu_engine_tiles->load[operand->dtype][lane](own->gathered, lanes, at->n);
         acl_emu_move_range(operand, base, at->first, at->n, own->gathered, 1);
     }
 }
@@ -136,20 +154,75 @@ static void clear_sums(const job *work, room *own, size_t lanes)
     }
 }
 
+static int is_whole_number(int64_t lane)
+{
+    return lane > BF16;
+}
+
+/* Lanes that the largest of a row are kept in: of whole numbers as many as there is room for. */
+static size_t partial_lanes(const job *work)
+{
+    return is_whole_number(work->program->lane) ? PARTIALS * sizeof(double) / work->lane_size : PARTIALS;
+}
+
 static void begin_max(const job *work, void *best, size_t lanes)
 {
-    const double least = -1.0 / 0.0;
-    acl_emu_engine_tiles->from_double[work->program->wide](best, &least, 1);
-    acl_emu_engine_tiles->spread[work->program->wide](best, best, lanes);
+    static const int64_t least[I64 + 1] = {[I8] = INT8_MIN, [I16] = INT16_MIN, [I32] = INT32_MIN, [I64] = INT64_MIN};
+    static const double below_all = -1.0 / 0.0;
+    const int64_t lane = work->program->lane;
+    acl_emu_engine_tiles->load[lane][is_whole_number(lane) ? I64 : F64](best, is_whole_number(lane) ? (const void *)&least[lane] : &below_all, 1);
+    acl_emu_engine_tiles->spread[lane](best, best, lanes);
+}
+
+/* What a reduction of whole numbers does: to the elements of a row, and to numbers side by side. */
+static void reduce_row(const job *work, int64_t code, void *found, const void *lanes, size_t n)
+{
+    const int64_t lane = work->program->lane;
+    (code == SUM ? acl_emu_engine_tiles->row_whole_sum : acl_emu_engine_tiles->row_max)[lane](found, lanes, n);
+}
+
+static void reduce_pairs(const job *work, int64_t code, void *found, const void *others, size_t n)
+{
+    acl_emu_engine_tiles->functions[work->program->lane][code == SUM ? ADD : MAXIMUM](found, found, others, NULL, n);
+}
+
+/* What a row has come to: one half with the other, until there is one number left. */
+static void finish_whole_numbers(const job *work, int64_t code, void *result, char *found)
+{
+    for (size_t n = partial_lanes(work) / 2; n; n /= 2) {
+        reduce_pairs(work, code, found, found + n * work->lane_size, n);
+    }
+    memcpy(result, found, work->lane_size);
+}
+
+/* Steps of reductions in whole numbers. */
+static void reduce_whole_numbers(const job *work, room *own, const step *s, size_t n)
+{
+    const int in_columns = work->program->shape == COLUMNS;
+    switch (s->code) {
+    case SUM:
+    case MAX: (in_columns ? reduce_pairs : reduce_row)(work, s->code, own->sum[s->dst], own->slot[s->a], n); break;
+    default:
+        if (in_columns) {
+            memcpy(own->slot[s->dst], own->sum[s->a], n * work->lane_size);
+        } else {
+            finish_whole_numbers(work, s->code == FINISH_SUM ? SUM : MAX, own->slot[s->dst], own->sum[s->a]);
+        }
+    }
 }
 
 static void run_steps(const job *work, room *own, int64_t begin, int64_t end, const place *at, size_t n)
 {
     const header *program = work->program;
-    const int wide = (int)program->wide, in_columns = program->shape == COLUMNS;
+    const int64_t lane = program->lane;
+    const int in_columns = program->shape == COLUMNS;
     for (const step *s = work->steps + begin; s < work->steps + end; s++) {
         if (s->code < FUNCTIONS) {
-            acl_emu_engine_tiles->functions[wide][s->code](own->slot[s->dst], own->slot[s->a], own->slot[s->b], own->slot[s->c], n);
+            acl_emu_engine_tiles->functions[lane][s->code](own->slot[s->dst], own->slot[s->a], own->slot[s->b], own->slot[s->c], n);
+            continue;
+        }
+        if (is_whole_number(lane) && s->code >= SUM && s->code < SPREAD) {
+            reduce_whole_numbers(work, own, s, n);
             continue;
         }
         switch (s->code) {
@@ -158,22 +231,22 @@ static void run_steps(const job *work, room *own, int64_t begin, int64_t end, co
         case STORE: store(work, own, s->dst, own->slot[s->a], at); break;
         case KEEP: memcpy(own->kept[s->dst] + (size_t)(in_columns ? at->outer * program->lanes : at->first) * work->lane_size, own->slot[s->a], n * work->lane_size); break;
         case TAKE: own->slot[s->dst] = own->kept[s->a] + (size_t)(in_columns ? at->outer * program->lanes : at->first) * work->lane_size; break;
-        case SUM: (in_columns ? acl_emu_engine_tiles->lane_sum : acl_emu_engine_tiles->row_sum)[wide](own->sum[s->dst], own->slot[s->a], n); break;
-        case DOT: (in_columns ? acl_emu_engine_tiles->lane_dot : acl_emu_engine_tiles->row_dot)[wide](own->sum[s->dst], own->slot[s->a], own->slot[s->b], n); break;
+        case SUM: (in_columns ? acl_emu_engine_tiles->lane_sum : acl_emu_engine_tiles->row_sum)[lane](own->sum[s->dst], own->slot[s->a], n); break;
+        case DOT: (in_columns ? acl_emu_engine_tiles->lane_dot : acl_emu_engine_tiles->row_dot)[lane](own->sum[s->dst], own->slot[s->a], own->slot[s->b], n); break;
         case MAX:
             if (in_columns) {
-                acl_emu_engine_tiles->functions[wide][MAXIMUM](own->sum[s->dst], own->sum[s->dst], own->slot[s->a], NULL, n);
+                acl_emu_engine_tiles->functions[lane][MAXIMUM](own->sum[s->dst], own->sum[s->dst], own->slot[s->a], NULL, n);
             } else {
-                acl_emu_engine_tiles->row_max[wide](own->sum[s->dst], own->slot[s->a], n);
+                acl_emu_engine_tiles->row_max[lane](own->sum[s->dst], own->slot[s->a], n);
             }
             break;
         case FINISH_SUM:
         case FINISH_MAX:
             if (!in_columns) {
-                const double value = s->code == FINISH_SUM ? acl_emu_engine_tiles->total(own->sum[s->a]) : acl_emu_engine_tiles->largest[wide](own->sum[s->a]);
-                acl_emu_engine_tiles->from_double[wide](own->slot[s->dst], &value, 1);
+                const double value = s->code == FINISH_SUM ? acl_emu_engine_tiles->total(own->sum[s->a]) : acl_emu_engine_tiles->largest[lane](own->sum[s->a]);
+                acl_emu_engine_tiles->from_double[lane](own->slot[s->dst], &value, 1);
             } else if (s->code == FINISH_SUM) {
-                acl_emu_engine_tiles->from_double[wide](own->slot[s->dst], own->sum[s->a], n);
+                acl_emu_engine_tiles->from_double[lane](own->slot[s->dst], own->sum[s->a], n);
             } else {
                 memcpy(own->slot[s->dst], own->sum[s->a], n * work->lane_size);
             }
@@ -182,7 +255,7 @@ static void run_steps(const job *work, room *own, int64_t begin, int64_t end, co
             if (in_columns) {
                 memcpy(own->slot[s->dst], own->slot[s->a], n * work->lane_size);
             } else {
-                acl_emu_engine_tiles->spread[wide](own->slot[s->dst], own->slot[s->a], work->tile);
+                acl_emu_engine_tiles->spread[lane](own->slot[s->dst], own->slot[s->a], work->tile);
             }
             break;
         }
@@ -202,16 +275,48 @@ static void begin_phase(const job *work, room *own, const phase *now, size_t lan
 
 /* Units of work */
 
-/* Whether all there is to do is to load numbers, and to store them as the type that they are loaded as: then they are loaded to their place. */
-static int is_loaded_only(const job *work)
+/* Whether what the last step makes is stored in a row, as it is: then it is made in its place. */
+static int is_made_in_place(const job *work)
 {
-    const step *first = work->steps + work->phases->lane_begin, *last = first + 1;
-    const int alone = work->phases->lane_end - work->phases->lane_begin == 2 && first->code == LOAD && last->code == STORE && last->a == first->dst;
-    if (!alone || work->streamed) {
+    const step *last = work->steps + work->phases->lane_end - 1;
+    if (work->streamed || work->phases->lane_end - work->phases->lane_begin < 2 || last->code != STORE || last[-1].dst != last->a) {
         return 0;
     }
-    const operand_view *read = &work->operands[first->a], *write = &work->operands[last->dst];
-    return lies_in_row(work->program, read) && lies_in_row(work->program, write) && write->dtype == (work->program->wide ? F64 : F32);
+    const operand_view *write = &work->operands[last->dst];
+    return lies_in_row(work->program, write) && write->dtype == work->program->lane && (uintptr_t)work->memory[last->dst] % work->lane_size == 0;
+}
+
+static int is_computed_in_place(const job *work)
+{
+    return is_made_in_place(work) && work->steps[work->phases->lane_end - 2].code < FUNCTIONS;
+}
+
+/* Whether all that the last step is made of lies in rows, as it is: then nothing has to fit into a register. */
+static int is_read_in_place(const job *work)
+{
+    const step *first = work->steps + work->phases->lane_begin, *last = work->steps + work->phases->lane_end - 2;
+    int in_place = last - first == work->program->reads && !work->program->constants;
+    for (const step *s = first; s < last && in_place; s++) {
+        const operand_view *read = &work->operands[s->a];
+        in_place = s->code == LOAD && lies_in_row(work->program, read) && read->dtype == work->program->lane && (uintptr_t)work->memory[s->a] % work->lane_size == 0;
+    }
+    return in_place;
+}
+
+/* Whether all there is to do is to load numbers. */
+static int is_loaded_only(const job *work)
+{
+    const step *first = work->steps + work->phases->lane_begin;
+    return is_made_in_place(work) && work->phases->lane_end - work->phases->lane_begin == 2 && first->code == LOAD && lies_in_row(work->program, &work->operands[first->a]);
+}
+
+/* The steps on a tile, of which the last leaves its numbers where they are stored. */
+static void run_to_place(const job *work, room *own, const place *at)
+{
+    const step *last = work->steps + work->phases->lane_end - 2, *stored = last + 1;
+    void *there = base_of(work, stored->dst, at->outer) + at->first * work->operands[stored->dst].item;
+    run_steps(work, own, work->phases->lane_begin, work->phases->lane_end - 2, at, at->n);
+    acl_emu_engine_tiles->functions[work->program->lane][last->code](there, own->slot[last->a], own->slot[last->b], own->slot[last->c], at->n);
 }
 
 static void run_map(const job *work, room *own, int64_t unit)
@@ -223,13 +328,18 @@ static void run_map(const job *work, room *own, int64_t unit)
         const step *first = work->steps + work->phases->lane_begin;
         const operand_view *read = &work->operands[first->a], *write = &work->operands[first[1].dst];
         const char *from = base_of(work, first->a, row) + begin * read->item;
-        acl_emu_engine_tiles->load[work->program->wide][read->dtype](base_of(work, first[1].dst, row) + begin * write->item, from, (size_t)(end - begin));
+        acl_emu_engine_tiles->load[work->program->lane][read->dtype](base_of(work, first[1].dst, row) + begin * write->item, from, (size_t)(end - begin));
         return;
     }
-    for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
-        const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
-        const place at = {.outer = row, .first = first, .n = n};
-        run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, &at, at.n);
+    const int to_place = is_computed_in_place(work);
+    const int64_t tile = to_place && is_read_in_place(work) ? end - begin : (int64_t)work->tile;
+    for (int64_t first = begin; first < end; first += tile) {
+        const place at = {.outer = row, .first = first, .n = (size_t)(end - first < tile ? end - first : tile)};
+        if (to_place) {
+            run_to_place(work, own, &at);
+        } else {
+            run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, &at, at.n);
+        }
     }
 }
 
@@ -248,7 +358,7 @@ static void run_rows(const job *work, room *own, int64_t unit)
     for (int64_t row = begin; row < end; row++) {
         for (int64_t p = 0; p < program->phases; p++) {
             const phase *now = &work->phases[p];
-            begin_phase(work, own, now, PARTIALS);
+            begin_phase(work, own, now, partial_lanes(work));
             for (int64_t first = 0; first < program->inner; first += (int64_t)work->tile) {
                 const size_t left = (size_t)(program->inner - first), n = left < work->tile ? left : work->tile;
                 const place at = {.outer = row, .first = first, .n = n};
@@ -283,7 +393,7 @@ static void run_part(const job *work, room *own, int64_t unit)
     const int64_t row = unit / work->chunks;
     const place part = piece_at(program, unit % work->chunks, work->unit_length);
     const int64_t end = part.first + (int64_t)part.n;
-    begin_phase(work, own, only, PARTIALS);
+    begin_phase(work, own, only, partial_lanes(work));
     for (int64_t first = part.first; first < end; first += (int64_t)work->tile) {
         const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
         const place at = {.outer = row, .first = first, .n = n};
@@ -300,12 +410,14 @@ static void finish_totals(const job *work, room *own)
     const header *program = work->program;
     const phase *only = work->phases;
     for (int64_t row = 0; row < program->outer; row++) {
-        begin_phase(work, own, only, PARTIALS);
+        begin_phase(work, own, only, partial_lanes(work));
         for (int64_t chunk = 0; chunk < work->chunks; chunk++) {
             const double *found = work->partials + (size_t)(row * work->chunks + chunk) * partials_of(work);
             for (const step *s = work->steps + only->lane_begin; s < work->steps + only->lane_end; s++) {
-                if (s->code == MAX) {
-                    acl_emu_engine_tiles->row_max[program->wide](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
+                if (is_whole_number(program->lane) && (s->code == SUM || s->code == MAX)) {
+                    reduce_pairs(work, s->code, own->sum[s->dst], found + s->dst * PARTIALS, partial_lanes(work));
+                } else if (s->code == MAX) {
+                    acl_emu_engine_tiles->row_max[program->lane](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
                 } else if (s->code == SUM || s->code == DOT) {
                     acl_emu_engine_tiles->row_sum[1](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
                 }
@@ -346,7 +458,8 @@ static int prepare_room(const job *work, room *own)
     const size_t kept = program->kept ? (columns * work->lane_size + 63) / 64 * 64 : 0;
     const size_t sums = (work->tile > PARTIALS ? work->tile : PARTIALS) * sizeof(double);
     const size_t block = program->shape == BLOCKS ? acl_emu_block_room(work) : 0;
-    const size_t size = (size_t)program->slots * TILE_BYTES + GATHERED_BYTES + kept * (size_t)program->kept + sums * (size_t)program->sums + block;
+    const size_t gathered = work->tile * sizeof(double) + CACHE_LINE; /* of the widest type; what repeats itself is written in vectors, beyond the end */
+    const size_t size = (size_t)program->slots * TILE_BYTES + gathered + kept * (size_t)program->kept + sums * (size_t)program->sums + block;
     if (!make_room(own, size)) {
         return 0;
     }
@@ -355,7 +468,7 @@ static int prepare_room(const job *work, room *own)
         own->slot[k] = next;
     }
     own->gathered = next;
-    next += GATHERED_BYTES;
+    next += gathered;
     for (int64_t k = 0; k < program->kept; k++, next += kept) {
         own->kept[k] = next;
     }
@@ -366,8 +479,8 @@ static int prepare_room(const job *work, room *own)
         acl_emu_prepare_block(work, own, next);
     }
     for (int64_t k = 0; k < program->constants; k++) {
-        acl_emu_engine_tiles->from_double[program->wide](own->slot[k], &work->constants[k], 1);
-        acl_emu_engine_tiles->spread[program->wide](own->slot[k], own->slot[k], work->tile);
+        acl_emu_engine_tiles->load[program->lane][is_whole_number(program->lane) ? I64 : F64](own->slot[k], &work->constants[k], 1);
+        acl_emu_engine_tiles->spread[program->lane](own->slot[k], own->slot[k], work->tile);
     }
     const place everywhere = {.n = work->tile};
     run_steps(work, own, 0, program->prologue_end, &everywhere, work->tile);
@@ -553,7 +666,7 @@ static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int
         .fused_constants = (const double *)(numbers + program->fused_constant_at),
         .fused_operands = numbers + program->fused_operand_at,
         .fused_count = program->fused_operand_at - program->fused_constant_at,
-        .lane_size = program->wide ? sizeof(double) : sizeof(float),
+        .lane_size = (size_t)item_of(program->lane),
     };
     for (int64_t k = 0; k < program->operands; k++) {
         work.memory[k] = on_host ? (char *)addresses[k] : region_locate(regions, addresses[k], work.operands[k].extent);

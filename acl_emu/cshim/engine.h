@@ -12,13 +12,21 @@ enum {
     PARTIALS = 16 /* numbers that a sum along a row is kept in until its end */
 };
 
-/* How elements lie in memory. The order is known to acl_emu/native/program.py. */
-enum { F32, F64, F16, BF16, BOOL8, I8, U8, I16, I32, I64, DTYPES };
+/* How elements lie in memory, and what lanes are. The order is known to acl_emu/native/program.py. */
+enum { F32, F64, F16, BF16, BOOL8, I8, U8, I16, I32, I64, U16, U32, U64, DTYPES };
+
+/* Bytes of an element. */
+static inline int64_t item_of(int64_t dtype)
+{
+    static const unsigned char items[DTYPES] = {4, 8, 2, 2, 1, 1, 1, 2, 4, 8, 2, 4, 8};
+    return items[dtype];
+}
 
 /* What a step does. The order is known to acl_emu/native/program.py. */
 enum {
     ADD, SUB, MUL, DIV, NEG, ABS, SIGN, SQUARE, MAXIMUM, MINIMUM, EXP, EXP_OF_DIFFERENCE, EXP_OF_PRODUCT, LOG, LOG1P, LOG_OF_ODDS, SQRT,
-    LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, AND, OR, NOT, WHERE, AS_NUMBER, ROUND_F32, ROUND_F16, ROUND_BF16, FUNCTIONS,
+    LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, AND, OR, NOT, WHERE, AS_NUMBER, ROUND_F32, ROUND_F16, ROUND_BF16,
+    ADD_PRODUCT, SUB_PRODUCT, FUNCTIONS, /* the last two, a + b × c and a - b × c, of whole numbers only: nothing is rounded */
     LOAD = FUNCTIONS, LOAD_MASK, STORE, KEEP, TAKE, SUM, DOT, MAX, FINISH_SUM, FINISH_MAX, SPREAD
 };
 
@@ -34,16 +42,17 @@ typedef struct {
 /* Of elements of four bytes, some from each of many lines become a few lines of that many elements. */
 enum { STRIP_ITEM = 4, STRIP_LINES = 4, STRIP_ELEMENTS = 64 };
 
-/* What is compiled once for each instruction set: functions on lanes of float (0) and of double (1). */
+/* What is compiled once for each instruction set: functions on lanes of float and of double and, as far as whole numbers need them, of other types. */
 typedef struct {
-    tile_function *functions[2][FUNCTIONS];
-    void (*load[2][DTYPES])(void *lanes, const void *memory, size_t n);
+    tile_function *functions[I64 + 1][FUNCTIONS];
+    void (*load[DTYPES][DTYPES])(void *lanes, const void *memory, size_t n); /* by the type of lanes, then of memory */
     void (*load_mask[2])(void *lanes, const uint8_t *memory, size_t n);
     void (*store[2][BF16 + 1])(void *memory, const void *lanes, size_t n);
     void (*stream_store[BF16 + 1])(void *memory, const void *lanes, size_t n); /* of float lanes, past the caches, to aligned memory */
-    void (*spread[2])(void *lanes, const void *value, size_t n);
+    void (*spread[DTYPES])(void *lanes, const void *value, size_t n);
     void (*row_sum[2])(double *partials, const void *lanes, size_t n);
-    void (*row_max[2])(void *partials, const void *lanes, size_t n);
+    void (*row_max[I64 + 1])(void *partials, const void *lanes, size_t n);
+    void (*row_whole_sum[I64 + 1])(void *partials, const void *lanes, size_t n);
     void (*row_dot[2])(double *partials, const void *lanes, const void *others, size_t n);
     void (*lane_sum[2])(double *sums, const void *lanes, size_t n);
     void (*lane_dot[2])(double *sums, const void *lanes, const void *others, size_t n);

@@ -5,11 +5,7 @@
  * the others say how far they may be off. */
 
 #define EACH for (size_t i = 0; i < n; i++)
-#if defined(__clang__)
-#define LANES _Pragma("clang loop vectorize(assume_safety)") EACH
-#else
-#define LANES _Pragma("GCC ivdep") EACH
-#endif
+#define LANES INDEPENDENT EACH
 
 #define BINARY(name, expression)                                                                    \
     static void NAME(name)(void *dst, const void *first, const void *second, const void *third, size_t n) \
@@ -175,6 +171,9 @@ LOAD_FROM(load_u8, uint8_t)
 LOAD_FROM(load_i16, int16_t)
 LOAD_FROM(load_i32, int32_t)
 LOAD_FROM(load_i64, int64_t)
+LOAD_FROM(load_u16, uint16_t)
+LOAD_FROM(load_u32, uint32_t)
+LOAD_FROM(load_u64, uint64_t)
 
 static void NAME(load_bool)(void *lanes, const void *memory, size_t n)
 {

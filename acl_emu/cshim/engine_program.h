@@ -32,7 +32,7 @@ typedef struct {
 enum { MAP, BLOCKS, ROWS, COLUMNS, TOTALS };
 
 typedef struct {
-    int64_t wide;  /* lanes are double, not float */
+    int64_t lane;  /* the type of lanes: float, double or, without functions that need one of these, any other */
     int64_t shape; /* MAP, ... */
     int64_t outer, inner;
     int64_t reads, operands, slots, constants, kept, sums, phases;
@@ -99,7 +99,7 @@ typedef struct {
     void *slot[MOST_SLOTS];
     char *kept[MOST_SLOTS];
     void *sum[MOST_SUMS];
-    char *gathered;
+    char *gathered; /* a tile of any type */
     char *rows[MOST_OPERANDS]; /* whole kernels and blocks: operands that do not lie in a row */
     const char *held[MOST_OPERANDS]; /* MAP: what the room of an operand that repeats itself was filled from */
     void *line[MOST_OPERANDS]; /* BLOCKS: where the row is that is worked on */

@@ -4,6 +4,13 @@
 #define _GNU_SOURCE
 #include "engine_types.h"
 
+/* A loop that reads nothing of what it has written before, though both may lie in the same place. */
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 #define T float
 #define V float_vector
 #define WIDTH FLOATS
@@ -413,6 +420,8 @@ static void stream(char *to, const char *from, size_t size)
     memcpy(to + end, from + end, size - end);
 }
 
+#include "engine_casts.h"
+
 #define FUNCTION_TABLE(lane)                                                                                                 \
     {                                                                                                                        \
         add_##lane, subtract_##lane, multiply_##lane, divide_##lane, negate_##lane, magnitude_##lane, sign_of_##lane,         \
@@ -421,22 +430,42 @@ static void stream(char *to, const char *from, size_t size)
             is_less_##lane, is_less_equal_##lane, is_equal_##lane, is_not_equal_##lane, both_##lane, either_##lane, inverse_##lane, where_##lane, as_number_##lane, round_f32_##lane,  \
             round_f16_##lane, round_bf16_##lane                                                                              \
     }
-#define LOAD_TABLE(lane)                                                                                                     \
+/* Casts of floats and of whole numbers: these are the same to whole numbers with and without a sign. */
+#define LOAD_TABLE(lane, word)                                                                                               \
     {                                                                                                                        \
-        load_f32_##lane, load_f64_##lane, load_f16_##lane, load_bf16_##lane, load_bool_##lane, load_i8_##lane, load_u8_##lane, \
-            load_i16_##lane, load_i32_##lane, load_i64_##lane                                                                \
+        load_f32_##lane, load_f64_##lane, load_f16_##lane, load_bf16_##lane, load_bool_##word, load_i8_##word, load_u8_##word, \
+            load_i16_##word, load_i32_##word, load_i64_##word, load_u16_##word, load_u32_##word, load_u64_##word             \
     }
 #define STORE_TABLE(lane) {store_f32_##lane, store_f64_##lane, store_f16_##lane, store_bf16_##lane}
 
 const tile_code TILES = {
-    .functions = {FUNCTION_TABLE(float), FUNCTION_TABLE(double)},
-    .load = {LOAD_TABLE(float), LOAD_TABLE(double)},
+    .functions = {[F32] = FUNCTION_TABLE(float),
+                  [F64] = FUNCTION_TABLE(double),
+                  [I8] = WHOLE_FUNCTIONS(i8, w8),
+                  [U8] = WHOLE_FUNCTIONS(u8, w8),
+                  [I16] = WHOLE_FUNCTIONS(i16, w16),
+                  [I32] = WHOLE_FUNCTIONS(i32, w32),
+                  [I64] = WHOLE_FUNCTIONS(i64, w64)},
+    .load = {[F32] = LOAD_TABLE(float, float),
+             [F64] = LOAD_TABLE(double, double),
+             [F16] = LOAD_TABLE(f16, f16),
+             [BF16] = LOAD_TABLE(bf16, bf16),
+             [BOOL8] = LOAD_TABLE(bool, bool),
+             [I8] = LOAD_TABLE(w8, w8),
+             [U8] = LOAD_TABLE(w8, w8),
+             [I16] = LOAD_TABLE(w16, w16),
+             [U16] = LOAD_TABLE(w16, w16),
+             [I32] = LOAD_TABLE(i32, w32),
+             [U32] = LOAD_TABLE(u32, w32),
+             [I64] = LOAD_TABLE(i64, w64),
+             [U64] = LOAD_TABLE(u64, w64)},
     .load_mask = {load_mask_float, load_mask_double},
     .store = {STORE_TABLE(float), STORE_TABLE(double)},
     .stream_store = {stream_store_f32, NULL, stream_store_f16, stream_store_bf16},
-    .spread = {spread_float, spread_double},
+    .spread = {spread_float, spread_double, spread_w16, spread_w16, spread_w8, spread_w8, spread_w8, spread_w16, spread_w32, spread_w64, spread_w16, spread_w32, spread_w64},
     .row_sum = {row_sum_float, row_sum_double},
-    .row_max = {row_max_float, row_max_double},
+    .row_max = {[F32] = row_max_float, [F64] = row_max_double, [I8] = row_max_i8, [U8] = row_max_u8, [I16] = row_max_i16, [I32] = row_max_i32, [I64] = row_max_i64},
+    .row_whole_sum = {[I8] = row_sum_w8, [U8] = row_sum_w8, [I16] = row_sum_w16, [I32] = row_sum_w32, [I64] = row_sum_w64},
     .row_dot = {row_dot_float, row_dot_double},
     .lane_sum = {lane_sum_float, lane_sum_double},
     .lane_dot = {lane_dot_float, lane_dot_double},

@@ -19,11 +19,6 @@ INLINED int64_t least_of(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-INLINED int64_t item_of(int64_t dtype)
-{
-    return dtype == F32 ? sizeof(float) : sizeof(uint16_t);
-}
-
 INLINED void copy_items(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t item, int64_t count)
 {
     for (int64_t n = 0; n < count; n++) {

@@ -23,8 +23,6 @@ int acl_emu_index_locate(const operand_list *list, const int64_t *addresses, cha
 
 enum { SOME = 512 }; /* numbers that are brought together before they are cast */
 
-static const int64_t ITEMS[DTYPES] = {[F32] = 4, [F64] = 8, [F16] = 2, [BF16] = 2, [BOOL8] = 1, [I8] = 1, [U8] = 1, [I16] = 2, [I32] = 4, [I64] = 8};
-
 #define SPREAD_OUT(type)                                                              \
     for (int64_t n = 0; n < count; n++) {                                             \
         memcpy(to + n * to_stride, from + n * from_stride, sizeof(type));             \
@@ -42,7 +40,7 @@ static void copy_apart(char *to, int64_t to_stride, const char *from, int64_t fr
 
 void acl_emu_index_load(double *to, const char *from, int64_t stride, int64_t dtype, int64_t count)
 {
-    const int64_t item = ITEMS[dtype];
+    const int64_t item = item_of(dtype);
     if (stride == item) {
         acl_emu_engine_tiles->load[1][dtype](to, from, (size_t)count);
         return;
@@ -57,7 +55,7 @@ void acl_emu_index_load(double *to, const char *from, int64_t stride, int64_t dt
 
 void acl_emu_index_store(char *to, int64_t stride, int64_t dtype, const double *from, int64_t count)
 {
-    const int64_t item = ITEMS[dtype];
+    const int64_t item = item_of(dtype);
     if (stride == item) {
         acl_emu_engine_tiles->store[1][dtype](to, from, (size_t)count);
         return;

@@ -19,7 +19,7 @@ from acl_emu.native.program import DTYPES, Fused, Layout, compile_graph
 from acl_emu.native.signature import signature_of
 from acl_emu.native.trace import Graph, Node, Untraceable, trace
 
-__all__ = ["Layout", "Program", "apply", "compiled", "layout_of", "program_of"]
+__all__ = ["Layout", "Program", "apply", "compiled", "compiled_cast", "layout_of", "program_of"]
 
 Array = npt.NDArray[Any]
 
@@ -31,6 +31,9 @@ _EXACT = frozenset(
 )
 _APPROXIMATE = frozenset({"exp", "exp_of_difference", "exp_of_product", "log", "log1p", "log_of_odds"})
 _HALVES = ("float16", "bfloat16")
+_WHOLE = ("int8", "uint8", "int16", "int32", "int64")
+_WHOLE_FUNCTIONS = frozenset({"input", "constant", "same", "add", "sub", "mul", "sum", "max"})
+"""What the engine has for lanes of whole numbers."""
 
 
 def compiled(
@@ -50,12 +53,18 @@ def compiled(
     Inputs are taken as ``compute``, results rounded to ``via``, then to the type of the output. ``single``: float32 is accurate enough
     for results in float32, though ``compute`` is wider. ``raw``: results, by number, that are not rounded to ``via``.
     """
-    if library() is None or compute.name not in ("float32", "float64"):
+    if library() is None:
         return None
     present = [layout for layout in reads if layout is not None]
     try:
+        if compute.name in _WHOLE and not raw:
+            return _in_whole_numbers(kernel, reads, writes, via, compute, attributes, on_host=on_host)
+        if compute.name not in ("float32", "float64"):
+            return None
         given = [None if layout is None else (layout.shape, layout.dtype) for layout in reads]
         graph = _traced(kernel, given, compute, attributes)
+        if graph.outputs[0].op == "input" and len(present) == len(writes) == 1 and np.can_cast(present[0].dtype, compute):
+            return compiled_cast(present[0], writes[0], on_host=on_host)
         exact = _rounds_once(graph, present, via, ("add", "sub", "mul", "div") if via.name == "float16" else ("add", "sub"))
         narrow = compute.name == "float32" or (single and via.name == "float32") or exact
         _check_types(graph, present, via, narrow)
@@ -85,11 +94,56 @@ def compiled(
                     return Fused(number, way, storage, signature.constants, results)
             return None
 
-        numbers = compile_graph(graph, present, writes, rounding, wide=not narrow, find=find)
+        numbers = compile_graph(graph, present, writes, rounding, lane=np.dtype(lanes), find=find)
     except Untraceable:
         return None
-    elements = max(int(np.prod(layout.shape)) for layout in (*present, *writes))
-    return Program(numbers, len(present) + len(writes), elements, tuple(signatures), on_host=on_host)
+    return _program(numbers, present, writes, signatures, on_host=on_host)
+
+
+def _program(
+    numbers: bytes, reads: Sequence[Layout], writes: Sequence[Layout], signatures: Sequence[str] = (), *, on_host: bool = False
+) -> Program:
+    elements = max(int(np.prod(layout.shape)) for layout in (*reads, *writes))
+    return Program(numbers, len(reads) + len(writes), elements, tuple(signatures), on_host=on_host)
+
+
+def compiled_cast(read: Layout, write: Layout, *, on_host: bool = False) -> Program | None:
+    """A program that casts numbers, without a detour by another type; None where numpy has to."""
+    if library() is None:
+        return None
+    graph = Graph(write.dtype)
+    graph.outputs.append(graph.node("input", (), read.shape, detail=0))
+    try:
+        return _program(_in_steps(graph, (read,), (write,), write.dtype), (read,), (write,), on_host=on_host)
+    except Untraceable:
+        return None
+
+
+def _in_whole_numbers(
+    kernel: Callable[..., Any],
+    reads: Sequence[Layout | None],
+    writes: Sequence[Layout],
+    via: np.dtype[Any],
+    compute: np.dtype[Any],
+    attributes: dict[str, Any],
+    *,
+    on_host: bool,
+) -> Program:
+    """Lanes are of the type that is computed in, so that no digit is lost, and what is too large wraps around as in numpy."""
+    present = [layout for layout in reads if layout is not None]
+    if any(layout.dtype.kind not in "iub" for layout in present):
+        raise Untraceable("numbers that are not whole")
+    if via != compute and any(layout.dtype != via for layout in writes):
+        raise Untraceable("a result that is rounded twice")
+    graph = _traced(kernel, [None if layout is None else (layout.shape, compute) for layout in reads], compute, attributes)
+    if len(writes) != len(graph.outputs) or any(node.op not in _WHOLE_FUNCTIONS for node in graph.nodes):
+        raise Untraceable("no such function of whole numbers")
+    return _program(_in_steps(graph, present, writes, compute), present, writes, on_host=on_host)
+
+
+def _in_steps(graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], lane: np.dtype[Any]) -> bytes:
+    """A program whose results are cast once, from lanes to where they are stored; none is known as a whole."""
+    return compile_graph(graph, reads, writes, [()] * len(writes), lane=lane, find=lambda of_rows, columns: None)
 
 
 def _storage(

@@ -22,14 +22,15 @@ _TILE_BYTES = 4096
 _MOST_DIMS, _MOST_OPERANDS, _MOST_SLOTS, _MOST_SUMS = 8, 32, 64, 8
 _PART_TILES = 64
 _HEADER_SIZE = 25
-DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64")
+DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
 _STORED = DTYPES[:4]
 _FUNCTIONS = (
     *("add", "sub", "mul", "div", "neg", "abs", "sign", "square", "maximum", "minimum"),
     *("exp", "exp_of_difference", "exp_of_product", "log", "log1p", "log_of_odds", "sqrt"),
     *("less", "less_equal", "equal", "not_equal", "and", "or", "not", "where", "as_number", "float32", "float16", "bfloat16"),
+    *("add_product", "sub_product"),
 )
-"""The last three round to a type."""
+"""Three round to a type; the last two are sums with a product, of whole numbers."""
 _STEPS = (
     *_FUNCTIONS,
     *("load", "load_mask", "store", "keep", "take", "add_to_sum", "add_product_to_sum", "add_to_max"),
@@ -50,6 +51,10 @@ _COLUMN_ROWS, _PART_ELEMENTS = 512, 1 << 18
 """Of the parts that tall columns are cut into, at least."""
 _LEAST_RUN = {_COLUMNS: 64, _TOTALS: 4096}
 """Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered."""
+_STEPS_ROW = 512
+"""From which on the same goes for steps, where a register does not hold even fewer."""
+_WHOLE_ROW = 512
+"""Of whole numbers, shorter rows and fewer columns are left to numpy, which is as fast."""
 _BLOCK_SIDE = 16
 """A transposed operand with both sides at least as long is worked on in blocks."""
 
@@ -104,15 +109,15 @@ def compile_graph(
     writes: Sequence[Layout],
     rounding: Sequence[Sequence[str]],
     *,
-    wide: bool,
+    lane: np.dtype[Any],
     find: Callable[[Sequence[int], bool], Fused | None],
 ) -> bytes:
     """The program that computes ``graph`` from ``reads`` to ``writes``; raises Untraceable where the engine has no way to.
 
-    ``rounding`` names the types that each result is rounded to before it is stored. ``find`` looks for a kernel that was compiled as a
-    whole, given the reads that have one value for a whole row.
+    ``lane`` is the type that it computes in. ``rounding`` names the types that each result is rounded to before it is stored. ``find``
+    looks for a kernel that was compiled as a whole, given the reads that have one value for a whole row.
     """
-    return _Compiler(graph, reads, writes, rounding, wide, find).program()
+    return _Compiler(graph, reads, writes, rounding, lane, find).program()
 
 
 class _Compiler:
@@ -122,7 +127,7 @@ class _Compiler:
         reads: Sequence[Layout],
         writes: Sequence[Layout],
         rounding: Sequence[Sequence[str]],
-        wide: bool,
+        lane: np.dtype[Any],
         find: Callable[[Sequence[int], bool], Fused | None],
     ) -> None:
         self.find = find
@@ -130,7 +135,7 @@ class _Compiler:
         self.layouts = (*reads, *writes)
         self.reads = len(reads)
         self.rounding = rounding
-        self.wide = wide
+        self.lane = lane
         self.nodes = [node for node in graph.nodes if node.op != "same"]
         self.domain = np.broadcast_shapes(*(node.shape for node in graph.nodes), *(layout.shape for layout in reads))
         self._check()
@@ -143,7 +148,8 @@ class _Compiler:
         if len(self.layouts) > _MOST_OPERANDS or 0 in self.domain or len(self.domain) > _MOST_DIMS:
             raise Untraceable("too many operands or dimensions, or no element")
         for index, layout in enumerate(self.layouts):
-            if layout.dtype.name not in (DTYPES if index < self.reads else _STORED):
+            in_float = self.lane.name in ("float32", "float64")
+            if layout.dtype.name not in (_STORED if in_float and index >= self.reads else DTYPES):
                 raise Untraceable(f"no {layout.dtype} in the engine")
             if index >= self.reads and any(n > 1 and s == 0 for n, s in zip(layout.shape, layout.strides, strict=True)):
                 raise Untraceable("a result whose elements lie on each other")
@@ -210,13 +216,15 @@ class _Compiler:
             kept = self._order([axis for axis in every if axis not in self.axes], leader)
             shape = self._way(reduced, kept, leader)
             outer, inner = (reduced, kept) if shape == _COLUMNS else (kept, reduced)
+            if self.lane.kind in "iu" and self._size(outer, inner)[1] < _WHOLE_ROW:
+                raise Untraceable("short rows of whole numbers")
         return self._whole(shape, outer, inner, block) or self._in_steps(shape, outer, inner, block)
 
     def _in_steps(self, shape: int, outer: list[int], inner: list[int], block: int) -> bytes:
         lower = _Lowering(self)
-        lanes = _TILE_BYTES // (8 if self.wide else 4)
+        lanes = _TILE_BYTES // self.lane.itemsize
         if shape == _MAP:
-            outer, inner = self._rows_of(inner, lanes // 2)
+            outer, inner = self._rows_of(inner, min(lanes // 2, _STEPS_ROW))
         size = self._size(outer, inner)
         if shape == _ROWS and lower.can_be_split and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
@@ -301,10 +309,11 @@ class _Compiler:
         A result is turned with fewer steps than a read, which is copied before.
         """
         size = math.prod(self.domain)
-        whole = [index for index, layout in enumerate(self.layouts) if math.prod(layout.shape) == size > 1 and index not in self.unread]
-        along = {
-            index: min((stride, axis) for axis, stride in enumerate(self.views[index]) if self.domain[axis] != 1)[1] for index in whole
-        }
+        long = [axis for axis, length in enumerate(self.domain) if length != 1]
+        whole = [
+            index for index, view in enumerate(self.views) if size > 1 and all(view[axis] for axis in long) and index not in self.unread
+        ]
+        along = {index: min((self.views[index][axis], axis) for axis in long)[1] for index in whole}
         alike = {index: list(along.values()).count(axis) for index, axis in along.items()}
         return max((self.reads, *alike), key=lambda index: (alike.get(index, 0), index < self.reads))
 
@@ -328,7 +337,7 @@ class _Compiler:
     def _column_width(self, lanes: int, size: Sequence[int], kept: int) -> int:
         """How many columns are worked on at once: some threads' worth of units, and what is kept stays near."""
         if kept:
-            lanes = min(lanes, max(64, _KEPT_BYTES // (kept * size[0] * (8 if self.wide else 4))))
+            lanes = min(lanes, max(64, _KEPT_BYTES // (kept * size[0] * self.lane.itemsize)))
         return max(16, min(lanes, -(-size[1] // 8 // 16) * 16))
 
     def _turned_axis(self, order: list[int]) -> int | None:
@@ -371,7 +380,7 @@ class _Compiler:
         numbers = [number for s in steps for number in (_CODES[s.code], s.dst, *s.arguments, *(0,) * (3 - len(s.arguments)))]
         fused_at = step_at + len(numbers)
         header = [
-            *(int(self.wide), shape, *self._size(outer, inner)),
+            *(DTYPES.index(self.lane.name), shape, *self._size(outer, inner)),
             *(self.reads, len(self.layouts), lower.slots, len(lower.constants), lower.kept, lower.sums, len(lower.phases)),
             *(len(lower.prologue), block, lanes, number, way, storage, of_rows, self._run(shape, inner)),
             *(operand_at, constant_at, phase_at, step_at, fused_at, fused_at + len(values)),
@@ -381,7 +390,7 @@ class _Compiler:
             (
                 struct.pack(f"{len(header)}q", *header),
                 struct.pack(f"{len(operands)}q", *operands),
-                struct.pack(f"{len(lower.constants)}d", *lower.constants),
+                struct.pack(f"{len(lower.constants)}{'d' if self.lane.kind == 'f' else 'q'}", *lower.constants),
                 struct.pack(f"{len(spans)}q", *spans),
                 struct.pack(f"{len(numbers)}q", *numbers),
                 struct.pack(f"{len(values)}d", *values),
@@ -520,7 +529,7 @@ class _Lowering:
     def _summands(self, reduction: Node) -> tuple[Node, ...]:
         """What is added up: a node, or two whose product is, without rounding it first."""
         argument = _resolved(reduction.arguments[0])
-        if reduction.op == "sum" and argument.op == "mul" and argument not in self.rows:
+        if reduction.op == "sum" and argument.op == "mul" and argument not in self.rows and self.compiler.lane.kind == "f":
             return _resolved(argument.arguments[0]), _resolved(argument.arguments[1])
         return (argument,)
 
@@ -546,12 +555,19 @@ class _Lowering:
         def visit(node: Node) -> None:
             uses[node] = uses.get(node, 0) + 1
             if uses[node] == 1 and not self._is_at_hand(node, number):
-                for argument in node.arguments:
-                    visit(_resolved(argument))
+                for argument in self._operation(node)[1]:
+                    visit(argument)
 
         for node in wanted:
             visit(node)
         return uses
+
+    def _operation(self, node: Node) -> tuple[str, tuple[Node, ...]]:
+        """The function that computes a node, and what of: whole numbers are multiplied and added in one step, which rounds nothing."""
+        first, *others = map(_resolved, node.arguments)
+        if self.compiler.lane.kind in "iu" and node.op in ("add", "sub") and others[0].op == "mul":
+            return f"{node.op}_product", (first, *map(_resolved, others[0].arguments))
+        return node.op, (first, *others)
 
     def _is_at_hand(self, node: Node, number: int) -> bool:
         return node in self.rows or node.op in ("input", "constant") or (node in self._kept and self.levels[node] < number)
@@ -572,12 +588,12 @@ class _Lowering:
             self.slots += register == self.slots
             tiles.append(Step("take", register, (self._kept[node],)))
         else:
-            arguments = [_resolved(argument) for argument in node.arguments]
+            op, arguments = self._operation(node)
             sources = tuple(self._value(argument, number, registers, uses) for argument in arguments)
             for argument in arguments:
                 self._used(argument, registers, uses)
             register = self._free.pop() if self._free else self._new_slot()
-            tiles.append(Step(node.op, register, sources))
+            tiles.append(Step(op, register, sources))
         registers[node] = register
         return register
 

@@ -71,9 +71,9 @@ class Graph:
         key = (op, tuple(map(id, arguments)), shape, mask, detail)
         return self._known.setdefault(key, Node(op, arguments, shape, mask, detail))
 
-    def constant(self, value: float) -> Node:
+    def constant(self, value: float | int) -> Node:
         """A number; zeros of different sign differ."""
-        key = ("constant", value.hex())
+        key = ("constant", value.hex() if isinstance(value, float) else value)
         return self._known.setdefault(key, Node("constant", (), (), False, value))
 
     def _factors(self, node: Node) -> tuple[Node, ...]:
@@ -238,7 +238,9 @@ class Symbol(NDArrayOperatorsMixin):
 
     def sum(self, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Symbol:
         """The sum along axes; truth values are counted."""
-        if dtype is not None and np.dtype(dtype) != np.float64:
+        # By default numpy adds up whole numbers in the widest type.
+        compute = self.graph.compute
+        if np.dtype(dtype or (np.float64 if compute.kind == "f" else np.int64)) != (np.float64 if compute.kind == "f" else compute):
             raise Untraceable(f"the kernel sums in {dtype}")
         return self._reduced("sum", axis, keepdims)
 
@@ -253,7 +255,7 @@ class Symbol(NDArrayOperatorsMixin):
             raise Untraceable(f"the kernel reshapes {self.shape} to {wanted}")
         return self._made(self.node, wanted)
 
-    def astype(self, dtype: Any) -> Symbol:
+    def astype(self, dtype: Any, copy: bool = True) -> Symbol:
         """The same elements: casts to the type that is computed in only."""
         if np.dtype(dtype) != self.graph.compute:
             raise Untraceable(f"the kernel casts to {dtype}")
@@ -284,7 +286,8 @@ class Symbol(NDArrayOperatorsMixin):
         compute = self.graph.compute
         if not isinstance(value, (bool, int, float)) and np.result_type(compute, value.dtype) != compute:
             raise Untraceable(f"the kernel uses a number of type {value.dtype}")
-        return self.graph.constant(float(compute.type(value)))
+        number: float | int = compute.type(value).item()
+        return self.graph.constant(number)
 
     def _common(self, operands: Sequence[Symbol | Node]) -> tuple[Shape, Shape]:
         """The shapes of a result: as the kernel sees it, and as its node broadcasts."""

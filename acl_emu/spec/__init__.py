@@ -1,7 +1,7 @@
 """The declaration language: an operator is one annotated function, and everything else is derived from it."""
 
 from acl_emu.executor import Plan, nothing
-from acl_emu.launch import Array, direct, mapped, unbuffered
+from acl_emu.launch import Array, cast_directly, direct, mapped, unbuffered
 from acl_emu.soc import ALL, Product
 from acl_emu.spec.checks import (
     broadcast_shape,
@@ -90,6 +90,7 @@ __all__ = [
     "TensorListOut",
     "broadcast_shape",
     "broadcasts_to",
+    "cast_directly",
     "castable",
     "direct",
     "length_is",

@@ -39,6 +39,7 @@ from acl_emu.spec import (
     Out,
     Plan,
     Product,
+    cast_directly,
     direct,
     nothing,
     operator,
@@ -83,7 +84,8 @@ def aclnnCast(self: Source, dtype: Annotated[int, DataTypeKind("const aclDataTyp
         return nothing()
     if self.dtype in FLOATS and out.dtype in FLOATS:
         return unbuffered(same, reads=(self,), writes=(out,), compute=np.float32)
-    return direct(cast, reads=(self,), writes=(out,), scratch={}, origin=self.dtype, dtype=out.dtype, shape=self.shape)
+    plan = direct(cast, reads=(self,), writes=(out,), scratch={}, origin=self.dtype, dtype=out.dtype, shape=self.shape)
+    return plan if special else cast_directly(plan)
 
 
 def cast(source: Array, target: Array, *, origin: DType, dtype: DType, shape: tuple[int, ...]) -> None:

@@ -60,4 +60,5 @@ def total(values: Array, *, axes: tuple[int, ...], shape: tuple[int, ...], dtype
     """Whole numbers wrap around in their type, truth values are counted, others are added in the widest type of their kind."""
     wide = {"float": np.float64, "complex": np.complex128, "bool": np.int64}.get(dtype.kind, dtype.numpy)
     terms = converted(values, dtype)
-    return np.asarray(terms.sum(axis=axes, dtype=wide) if terms.ndim else terms.astype(wide)).reshape(shape)
+    sums: Array = (terms.sum(axis=axes, dtype=wide) if terms.ndim else terms.astype(wide)).reshape(shape)
+    return sums

@@ -28,6 +28,7 @@ from tests.native.functions import (
     check_wide_function,
 )
 from tests.native.graphs import signatures, whole
+from tests.native.numbers_of_all_types import TYPES, check_cast
 from tests.native.products import (
     SHAPES,
     check_batches,
@@ -85,6 +86,8 @@ def test_the_same_with_fewer_instructions(name: str, tmp_path: Path) -> None:
             check_wide_function(function)
         for function in SPECIAL:
             check_special_values(function)
+        for source, target in itertools.product(TYPES, TYPES):
+            check_cast(source, target)
         for signature in FOLLOWED:
             check_range(signature)
         for dtype in (FLOAT16, BF16, FLOAT):
