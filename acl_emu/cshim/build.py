@@ -10,6 +10,7 @@ import sysconfig
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -47,11 +48,18 @@ def link(library: Path, command: list[str]) -> None:
     os.replace(unfinished, library)
 
 
-def compile_engine(target: Path) -> None:
-    """Build lib64/libacl_emu_engine.so; what works on tiles is compiled for every instruction set that is worth it, chosen at run time."""
-    target.mkdir(parents=True, exist_ok=True)
+class Job(NamedTuple):
+    """A source file of the engine, compiled for one instruction set."""
+
+    source: Path
+    name: str
+    flags: tuple[str, ...]
+
+
+def engine_jobs(machine: str) -> list[Job]:
+    """What the engine is made of on a machine; what works on tiles is compiled for every instruction set that is worth it."""
     variants: dict[str, tuple[str, ...]] = {"baseline": ()}
-    if platform.machine() == "x86_64":
+    if machine == "x86_64":
         variants["v3"] = ("-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2")
         variants["v4"] = (*variants["v3"], "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512")
     sources = {  # of whole kernels there are so many that they are not worth more
@@ -61,16 +69,21 @@ def compile_engine(target: Path) -> None:
         HERE / "fused.c": ("fused", "-O2", "-ftree-vectorize", "-DFUSED=acl_emu_fused_{}"),
     }
     plain = sorted({*HERE.glob("engine*.c"), HERE / "threads.c", *HERE.glob("gemm*.c"), *HERE.glob("index*.c")} - sources.keys())
-    jobs: list[tuple[Path, str, tuple[str, ...]]] = [(source, source.stem, ("-O3",)) for source in plain]
+    jobs = [Job(source, source.stem, ("-O3",)) for source in plain]
     for (source, (stem, *own)), (name, flags) in itertools.product(sources.items(), variants.items()):
-        jobs.append((source, f"{stem}_{name}", (*flags, *(flag.format(name) for flag in own))))
+        jobs.append(Job(source, f"{stem}_{name}", (*flags, *(flag.format(name) for flag in own))))
+    return jobs
+
+
+def compile_engine(target: Path) -> None:
+    """Build lib64/libacl_emu_engine.so; which of its instruction sets is used is chosen at run time."""
+    target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
 
-        def compile_one(job: tuple[Path, str, tuple[str, ...]]) -> str:
-            source, name, flags = job
-            target = str(Path(folder, f"{name}.o"))
-            subprocess.run([*COMPILER, *FLAGS, *ENGINE_FLAGS, *flags, "-c", str(source), "-o", target], check=True)
+        def compile_one(job: Job) -> str:
+            target = str(Path(folder, f"{job.name}.o"))
+            subprocess.run([*COMPILER, *FLAGS, *ENGINE_FLAGS, *job.flags, "-c", str(job.source), "-o", target], check=True)
             return target
 
-        objects = list(pool.map(compile_one, sorted(jobs, key=lambda job: -job[0].stat().st_size)))
+        objects = list(pool.map(compile_one, sorted(engine_jobs(platform.machine()), key=lambda job: -job.source.stat().st_size)))
         link(target / ENGINE, [*COMPILER, "-shared", *objects, "-lm", "-lpthread"])
