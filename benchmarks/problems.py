@@ -118,22 +118,8 @@ def _along(sizes: dict[str, Shape] = _MATRIX) -> Maker:
     return lambda d: {"self": d.normal(sizes[d.size]), "dim": 1, "out": d.room(sizes[d.size])}
 
 
-def _softmax_backward(sizes: dict[str, Shape] = _MATRIX) -> Maker:
-    return lambda d: {
-        "gradOutput": d.normal(sizes[d.size]),
-        "output": d.distribution(sizes[d.size]),
-        "dim": 1,
-        "out": d.room(sizes[d.size]),
-    }
-
-
-def _log_softmax_backward(sizes: dict[str, Shape] = _MATRIX) -> Maker:
-    return lambda d: {
-        "gradOutput": d.normal(sizes[d.size]),
-        "output": d.log_distribution(sizes[d.size]),
-        "dim": 1,
-        "out": d.room(sizes[d.size]),
-    }
+def _gradient_along(output: Callable[[Draw, Shape], Array], sizes: dict[str, Shape] = _MATRIX) -> Maker:
+    return lambda d: {"gradOutput": d.normal(sizes[d.size]), "output": output(d, sizes[d.size]), "dim": 1, "out": d.room(sizes[d.size])}
 
 
 def _softmax_cross_entropy(d: Draw) -> Arguments:
@@ -579,9 +565,9 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject("aclnnLogSigmoidForward", _log_sigmoid_forward, exponential=True, unread=("buffer",)),
     Subject("aclnnLogSigmoidBackward", _log_sigmoid_backward, exponential=True, unread=("buffer",)),
     Subject("aclnnLogSoftmax", _along(), kind="row", exponential=True),
-    Subject("aclnnLogSoftmaxBackward", _log_softmax_backward(), kind="row", exponential=True),
+    Subject("aclnnLogSoftmaxBackward", _gradient_along(Draw.log_distribution), kind="row", exponential=True),
     Subject("aclnnSoftmax", _along(), kind="row", exponential=True),
-    Subject("aclnnSoftmaxBackward", _softmax_backward(), kind="row"),
+    Subject("aclnnSoftmaxBackward", _gradient_along(Draw.distribution), kind="row"),
     Subject("aclnnSoftmaxCrossEntropyWithLogits", _softmax_cross_entropy, kind="row", exponential=True),
     Subject("aclnnScaledMaskedSoftmax", _scaled_masked_softmax, kind="row", exponential=True),
     Subject("aclnnScaledMaskedSoftmaxBackward", _scaled_masked_softmax_backward, kind="row"),
@@ -637,8 +623,15 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject("aclnnSoftmax", _along(_SHORT_ROWS), "short rows", kind="row", exponential=True, in_order=True),
     Subject("aclnnSoftmax", _along(_SEGMENTS), "channels", kind="row", exponential=True, in_order=True),
     Subject("aclnnLogSoftmax", _along(_SEGMENTS), "channels", kind="row", exponential=True, in_order=True),
-    Subject("aclnnSoftmaxBackward", _softmax_backward(_SEGMENTS), "channels", kind="row", in_order=True),
-    Subject("aclnnLogSoftmaxBackward", _log_softmax_backward(_SEGMENTS), "channels", kind="row", exponential=True, in_order=True),
+    Subject("aclnnSoftmaxBackward", _gradient_along(Draw.distribution, _SEGMENTS), "channels", kind="row", in_order=True),
+    Subject(
+        "aclnnLogSoftmaxBackward",
+        _gradient_along(Draw.log_distribution, _SEGMENTS),
+        "channels",
+        kind="row",
+        exponential=True,
+        in_order=True,
+    ),
     *_forms("aclnnNLLLoss", lambda code: _nll(_ROWS, code), kind="index", unread=("self",)),
     *_forms("aclnnNLLLoss2d", lambda code: _nll(_IMAGES, code), kind="index", unread=("self",)),
     Subject("aclnnNLLLossBackward", _nll_slope(_ROWS), kind="index", unread=("self", "totalWeight")),

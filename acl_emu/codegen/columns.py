@@ -33,19 +33,17 @@ class Columns(Kernel):
     def _pass(self, phase: int) -> Iterator[str]:
         """One pass over all elements."""
         if body := self._bodies[phase]:
-            ending = [name for name in self.graph.reductions if self.graph.levels[name] == phase + 1]
-            yield from self._by_columns(body, ending, self._lane(phase), list(self._numbers_of_rows(body)))
+            yield from self._by_columns(body, self._ending(phase), self._lane(phase), list(self._numbers_of_rows(body)))
 
     @cached_property
     def _bodies(self) -> list[list[str]]:
         """What passes do with a vector of elements."""
         graph, found = self.graph, []
         for phase in range(graph.phases):
-            ending = [name for name in graph.reductions if graph.levels[name] == phase + 1]
             keep = [name for name in graph.kept if graph.levels[name] == phase]
             at_hand = [name for name in graph.kept if graph.levels[name] < phase]
             needed = graph.needed([*graph.wanted(phase), *keep], at_hand=at_hand)
-            found.append(without_unused(list(self._body(phase, self._lane(phase), needed, ending, keep, at_hand))))
+            found.append(without_unused(list(self._body(phase, self._lane(phase), needed, self._ending(phase), keep, at_hand))))
         return found
 
     def _numbers_of_rows(self, lines: Sequence[str]) -> Iterator[str]:

@@ -138,12 +138,16 @@ class Kernel:
                 constant = f"call->constants[{name[1:]}]"
                 yield f"    const float_vector r{name} = all_float((float)({constant} - (float){constant}));"
 
+    def _ending(self, phase: int) -> list[str]:
+        """The reductions that a phase ends with."""
+        return [name for name in self.graph.reductions if self.graph.levels[name] == phase + 1]
+
     def _lane(self, phase: int) -> str:
         """What a phase is evaluated in: maxima need no more than float, what ends in float has been settled or needs no more."""
         graph = self.graph
         if self.way == "plain":
             return "float"
-        ending = [name for name in graph.reductions if graph.levels[name] == phase + 1]
+        ending = self._ending(phase)
         if ending and all(graph.steps[name].op == "max" and graph.exact_in_float(graph.steps[name].arguments[0]) for name in ending):
             outs = [name for name in graph.lane_outputs if graph.levels[name] == phase]
             kept = [name for name in graph.kept if graph.levels[name] == phase]
@@ -152,7 +156,7 @@ class Kernel:
 
     def _phase(self, phase: int) -> Iterator[str]:
         graph, lane = self.graph, self._lane(phase)
-        ending = [name for name in graph.reductions if graph.levels[name] == phase + 1]
+        ending = self._ending(phase)
         keep = [name for name in graph.kept if graph.levels[name] == phase]
         at_hand = [*(name for name in graph.kept if graph.levels[name] < phase), *self._ahead(lane)]
         wanted = [*graph.wanted(phase), *keep]

@@ -22,6 +22,11 @@ static inline int64_t item_of(int64_t dtype)
     return items[dtype];
 }
 
+static inline int64_t parts_of(int64_t length, int64_t part)
+{
+    return (length + part - 1) / part;
+}
+
 /* What a step does. The order is known to acl_emu/native/program.py. */
 enum {
     ADD, SUB, MUL, DIV, NEG, ABS, SIGN, SQUARE, MAXIMUM, MINIMUM, EXP, EXP_OF_DIFFERENCE, EXP_OF_PRODUCT, LOG, LOG1P, LOG_OF_ODDS, SQRT,

@@ -146,11 +146,6 @@ static inline int64_t offset_of(const range_view *range, int64_t index)
     return offset;
 }
 
-static inline int64_t parts_of(int64_t length, int64_t part)
-{
-    return (length + part - 1) / part;
-}
-
 /* Pieces of an inner range of so many elements at most, none of which goes beyond a run; and where one of them is. */
 static inline int64_t pieces_of(const header *program, int64_t length)
 {
@@ -214,7 +209,7 @@ static inline size_t padded(size_t n)
     return (n + 31) / 32 * 32;
 }
 
-/* COLUMNS of whole kernels that go through all rows several times: rows are not cut, and what is kept of them is. */
+/* COLUMNS of whole kernels that go through all rows several times: these are not cut into parts, and there is room for what is kept of all of them. */
 static inline int has_passes(const job *work)
 {
     return work->program->shape == COLUMNS && work->whole && !work->whole->finish;

@@ -88,11 +88,6 @@ static int64_t at_most(int64_t length, int64_t most)
     return length < most ? length : most;
 }
 
-static int64_t parts_of(int64_t length, int64_t part)
-{
-    return (length + part - 1) / part;
-}
-
 /* Lines of a packed panel: those that fill up the last vector are written, too. */
 static int64_t padded(int64_t depth)
 {

@@ -25,11 +25,6 @@ static inline int64_t at_most(int64_t length, int64_t most)
     return length < most ? length : most;
 }
 
-static inline int64_t parts_of(int64_t length, int64_t part)
-{
-    return (length + part - 1) / part;
-}
-
 /* Call function(job) on several threads; each takes units by their numbers until there are no more. */
 static inline void run(void (*function)(void *), const void *call, int64_t units, int64_t threads)
 {

@@ -10,7 +10,7 @@ import pytest
 
 from acl_emu.cshim import build
 
-COMPILERS = {"clang": platform.machine(), "gcc": platform.machine(), "aarch64-linux-gnu-gcc": "aarch64", "x86_64-linux-gnu-gcc": "x86_64"}
+COMPILERS = {"clang": platform.machine(), "aarch64-linux-gnu-gcc": "aarch64", "x86_64-linux-gnu-gcc": "x86_64"}
 """And what they compile for."""
 
 
