@@ -201,6 +201,11 @@ class Graph:
         counts = Counter(phases[0] for phases in self._dear.values())
         return max(range(self.phases), key=lambda phase: (counts[phase] if phase else 0, -phase))
 
+    @cached_property
+    def asks(self) -> bool:
+        """Whether kernels ask for memory while they compute: where there is so much of that, they have the time."""
+        return self.busy > 0 or (not self.reductions and bool(self._dear))
+
     def needed(self, wanted: Iterable[str], *, at_hand: Collection[str] = ()) -> list[str]:
         """Inputs and steps of elements that the wanted ones are computed from, themselves included, in order."""
         seen: set[str] = set()

@@ -636,10 +636,7 @@ static int divide(job *work, int64_t threads)
     }
     work->chunks = pieces_of(program, work->unit_length);
     switch (program->shape) {
-    case BLOCKS:
-        work->block_rows = program->outer * program->block >= MORE_BLOCK_ROWS * LEAST_UNITS * threads ? MORE_BLOCK_ROWS : BLOCK_ROWS;
-        work->units = program->outer * parts_of(program->block, work->block_rows);
-        break;
+    case BLOCKS: acl_emu_divide_blocks(work, threads); break;
     case ROWS: work->units = parts_of(program->outer, work->unit_length); break;
     case COLUMNS:
         work->chunks = work->whole ? parts_of(program->outer, program->block) : 1;

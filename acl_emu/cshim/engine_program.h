@@ -50,6 +50,7 @@ enum {
     MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8,
     CHUNK_TILES = 16, MOST_CHUNK_TILES = 256, LEAST_UNITS = 16, TOTAL_TILES = 64, /* of units, and units of a thread */
     BLOCK_ROWS = 64, MORE_BLOCK_ROWS = 128, BLOCK_COLUMNS = 256, MOST_TURNED = 128, /* of blocks, and rows that are turned together */
+    LEFT_BYTES = 1 << 18, /* of results that wait until they are turned */
     THREADED_LANES = 1 << 17, MOST_SHARES = 16
 };
 
@@ -71,7 +72,8 @@ typedef struct {
     size_t lane_size, tile;
     int64_t units, in_turn; /* how many, and how many a thread takes at a time */
     int64_t unit_length;    /* lanes, or rows, of a unit */
-    int64_t block_rows;     /* BLOCKS: of a unit */
+    int64_t block_rows, block_columns; /* BLOCKS: of a unit, and columns that are worked on at a time */
+    int turned_later;                  /* BLOCKS: results, while the rows of the next block are worked on */
     int64_t turned_rows;    /* ROWS of whole kernels: those gathered together */
     int turned_ahead;       /* ROWS: while those before them are worked on */
     int64_t chunks;      /* MAP, TOTALS: units of a row; COLUMNS: parts of all rows */
@@ -92,6 +94,13 @@ typedef struct {
     int64_t count, next, byte; /* how many there are, and what is asked for next */
 } wishes;
 
+/* Where a tile lies: of the inner range from `first` on, or a block of two dimensions. */
+typedef struct {
+    int64_t outer, first;
+    size_t n;
+    int64_t i, j, rows, columns;
+} place;
+
 /* Room of one thread: registers, what a tile gathers, kept rows, sums. */
 typedef struct {
     char *registers;
@@ -107,15 +116,9 @@ typedef struct {
     double *sums, *results;
     int64_t next;  /* the unit after the one that is worked on, where that is known, or -1 */
     int64_t ready; /* ROWS: the one whose reads are turned already, or -1 */
-    int side;      /* which of two rooms of turned reads is worked on */
+    int side;      /* which of two rooms of turned operands is worked on */
+    place left;    /* BLOCKS: the block whose results wait in the other one; of no element where none do */
 } room;
-
-/* Where a tile lies: of the inner range from `first` on, or a block of two dimensions. */
-typedef struct {
-    int64_t outer, first;
-    size_t n;
-    int64_t i, j, rows, columns;
-} place;
 
 typedef void run_unit(const job *work, room *own, int64_t unit);
 
@@ -125,7 +128,7 @@ static inline place block_at(const job *work, int64_t unit, int64_t j)
     const int64_t rows = work->program->block, columns = work->program->inner / rows, most = work->block_rows, parts = (rows + most - 1) / most;
     place at = {.outer = unit / parts, .i = unit % parts * most, .j = j};
     at.rows = rows - at.i < most ? rows - at.i : most;
-    at.columns = columns - j < BLOCK_COLUMNS ? columns - j : BLOCK_COLUMNS;
+    at.columns = columns - j < work->block_columns ? columns - j : work->block_columns;
     at.n = (size_t)(at.rows * at.columns);
     return at;
 }
@@ -228,6 +231,7 @@ static inline size_t partials_of(const job *work)
 
 /* engine_block.c: units of BLOCKS */
 
+void acl_emu_divide_blocks(job *work, int64_t threads);
 size_t acl_emu_block_room(const job *work);
 void acl_emu_prepare_block(const job *work, room *own, char *next);
 run_unit acl_emu_run_block;

@@ -528,7 +528,15 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
     }
     const int64_t asked = soon.count ? acl_emu_wished(&soon) / (end - begin) + 1 : 0;
     finished some = {.first = begin};
-    fused_call call = {rows + work->program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, PARTIALS, 0, 0, 0, NULL, NULL, NULL, NULL};
+    fused_call call = {
+        .outs = rows + work->program->reads,
+        .ins = (const void *const *)rows,
+        .constants = own->constants,
+        .kept = own->kept,
+        .sums = own->sums,
+        .results = own->results,
+        .stride = PARTIALS,
+    };
     for (int64_t row = begin; row < end; row++) {
         const place at = {.outer = row, .n = (size_t)work->program->inner};
         if (row == begin || !even) {

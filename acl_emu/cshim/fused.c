@@ -1181,8 +1181,10 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -1197,8 +1199,10 @@ static void g10_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_float(fi0);
         PUT_f32(out0, i, left, ft0);
@@ -1210,6 +1214,7 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -1217,6 +1222,7 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = exp_roughly_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1250,6 +1256,7 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -1257,6 +1264,7 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = exp_of_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1292,9 +1300,11 @@ static void g11_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     const double_vector dx0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -1311,9 +1321,11 @@ static void g11_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     const float_vector fx0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_float(fi0);
         const float_vector ft1 = ft0 * fx0;
@@ -1326,6 +1338,7 @@ static void g11_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -1337,6 +1350,7 @@ static void g11_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = exp_roughly_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1375,6 +1389,7 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -1386,6 +1401,7 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = exp_of_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1741,8 +1757,12 @@ static void g13_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -1765,8 +1785,12 @@ static void g13_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
@@ -1782,6 +1806,8 @@ static void g13_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -1789,6 +1815,8 @@ static void g13_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1834,6 +1862,8 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
@@ -1842,6 +1872,8 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1888,8 +1920,12 @@ static void g14_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -1914,8 +1950,12 @@ static void g14_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
@@ -1932,6 +1972,8 @@ static void g14_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -1939,6 +1981,8 @@ static void g14_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1987,6 +2031,8 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
@@ -1995,6 +2041,8 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2044,9 +2092,13 @@ static void g15_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -2071,9 +2123,13 @@ static void g15_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead2 = AHEAD(2);
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
@@ -2090,6 +2146,8 @@ static void g15_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -2100,6 +2158,8 @@ static void g15_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2148,6 +2208,8 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -2159,6 +2221,8 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2209,8 +2273,14 @@ static void g16_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2241,8 +2311,14 @@ static void g16_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2262,6 +2338,9 @@ static void g16_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -2269,6 +2348,9 @@ static void g16_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2324,6 +2406,9 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -2334,6 +2419,9 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2390,8 +2478,14 @@ static void g17_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2424,8 +2518,14 @@ static void g17_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2446,6 +2546,9 @@ static void g17_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -2453,6 +2556,9 @@ static void g17_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2512,6 +2618,9 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -2522,6 +2631,9 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2582,9 +2694,15 @@ static void g18_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2617,9 +2735,15 @@ static void g18_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2640,6 +2764,9 @@ static void g18_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -2650,6 +2777,9 @@ static void g18_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2709,6 +2839,9 @@ static void g18_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -2722,6 +2855,9 @@ static void g18_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2780,10 +2916,12 @@ static void g19_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     const double_vector dx0 = all_double((double)call->constants[0]);
     const double_vector dx1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -2800,10 +2938,12 @@ static void g19_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     const float_vector fx0 = all_float((float)call->constants[0]);
     const float_vector fx1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         const float_vector ft1 = ft0 / fx1;
@@ -2816,6 +2956,7 @@ static void g19_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     const double_vector dx1 = all_double((double)call->constants[1]);
@@ -2831,6 +2972,7 @@ static void g19_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = exp_of_difference_float(fi0, fx0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2869,6 +3011,7 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     const double_vector dx1 = all_double((double)call->constants[1]);
@@ -2885,6 +3028,7 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = exp_of_difference_float(fi0, fx0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -3011,8 +3155,12 @@ static void g21_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -3049,8 +3197,12 @@ static void g21_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = exp_of_float(fi1);
@@ -3095,6 +3247,8 @@ static void g21_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -3102,6 +3256,8 @@ static void g21_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft0 = exp_roughly_float(fi1);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -3159,6 +3315,8 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -3166,6 +3324,8 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft0 = exp_roughly_float(fi1);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -3546,8 +3706,10 @@ static void g24_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -3570,8 +3732,10 @@ static void g24_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -3587,6 +3751,7 @@ static void g24_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -3594,6 +3759,7 @@ static void g24_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_mask ft0 = less_float(fi0, all_float(0));
             const float_mask ft1 = less_float(all_float(1), fi0);
@@ -3636,6 +3802,7 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -3643,6 +3810,7 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_mask ft0 = less_float(fi0, all_float(0));
             const float_mask ft1 = less_float(all_float(1), fi0);
@@ -3841,8 +4009,10 @@ static void g26_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -3865,8 +4035,10 @@ static void g26_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
@@ -3882,6 +4054,7 @@ static void g26_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -3889,6 +4062,7 @@ static void g26_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_mask ft0 = less_float(fi0, all_float(1));
             const float_mask ft1 = less_float(all_float(0), fi0);
@@ -3931,6 +4105,7 @@ static void g26_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -3938,6 +4113,7 @@ static void g26_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_mask ft0 = less_float(fi0, all_float(1));
             const float_mask ft1 = less_float(all_float(0), fi0);
@@ -4156,10 +4332,12 @@ static void g28_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4182,10 +4360,12 @@ static void g28_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
@@ -4201,6 +4381,7 @@ static void g28_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -4211,6 +4392,7 @@ static void g28_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, fk0);
@@ -4249,6 +4431,7 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -4259,6 +4442,7 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, fk0);
@@ -4747,8 +4931,10 @@ static void g32_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4763,8 +4949,10 @@ static void g32_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = log_of_float(fi0);
         PUT_f32(out0, i, left, ft0);
@@ -4776,6 +4964,7 @@ static void g32_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -4783,6 +4972,7 @@ static void g32_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = log_of_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -4816,6 +5006,7 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -4823,6 +5014,7 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = log_of_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -4859,8 +5051,14 @@ static void g33_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -4889,8 +5087,14 @@ static void g33_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -4909,6 +5113,9 @@ static void g33_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -4916,6 +5123,9 @@ static void g33_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -4966,6 +5176,9 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -4976,6 +5189,9 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5027,8 +5243,14 @@ static void g34_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5059,8 +5281,14 @@ static void g34_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5080,6 +5308,9 @@ static void g34_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -5087,6 +5318,9 @@ static void g34_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5141,6 +5375,9 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -5151,6 +5388,9 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5206,9 +5446,15 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5239,9 +5485,15 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5261,6 +5513,9 @@ static void g35_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -5271,6 +5526,9 @@ static void g35_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5325,6 +5583,9 @@ static void g35_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -5338,6 +5599,9 @@ static void g35_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5391,8 +5655,10 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5407,8 +5673,10 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = log_of_odds_float(fi0);
         PUT_f32(out0, i, left, ft0);
@@ -5420,6 +5688,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -5427,6 +5696,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = log_of_odds_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5460,6 +5730,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -5467,6 +5738,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = log_of_odds_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -8250,8 +8522,10 @@ static void g44_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -8276,8 +8550,10 @@ static void g44_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
@@ -8294,6 +8570,7 @@ static void g44_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -8302,6 +8579,7 @@ static void g44_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft1 = absolute_float(fi0);
             const float_vector ft2 = -ft1;
@@ -8353,6 +8631,7 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -8361,6 +8640,7 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft1 = absolute_float(fi0);
             const float_vector ft2 = -ft1;
@@ -13843,8 +14123,14 @@ static void g71_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -13893,8 +14179,14 @@ static void g71_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -13923,6 +14215,9 @@ static void g71_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -13931,6 +14226,9 @@ static void g71_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -14012,6 +14310,9 @@ static void g71_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -14023,6 +14324,9 @@ static void g71_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -14911,8 +15215,16 @@ static void g74_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -14967,8 +15279,16 @@ static void g74_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -15000,6 +15320,10 @@ static void g74_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -15008,6 +15332,10 @@ static void g74_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -15097,6 +15425,10 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -15109,6 +15441,10 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -16058,8 +16394,12 @@ static void g77_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -16102,8 +16442,12 @@ static void g77_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
@@ -16129,6 +16473,8 @@ static void g77_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -16137,6 +16483,8 @@ static void g77_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -16211,6 +16559,8 @@ static void g77_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -16221,6 +16571,8 @@ static void g77_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -16298,8 +16650,14 @@ static void g78_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -16348,8 +16706,14 @@ static void g78_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -16378,6 +16742,9 @@ static void g78_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -16386,6 +16753,9 @@ static void g78_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -16468,6 +16838,9 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -16479,6 +16852,9 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -18058,8 +18434,12 @@ static void g83_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -18094,8 +18474,12 @@ static void g83_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
@@ -18117,6 +18501,8 @@ static void g83_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -18125,6 +18511,8 @@ static void g83_f16_settled(const fused_call *call, size_t n)
         float_vector bt7[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft3 = absolute_float(fi1);
@@ -18191,6 +18579,8 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -18201,6 +18591,8 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
         float_vector bt7[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft3 = absolute_float(fi1);
@@ -18877,8 +19269,14 @@ static void g86_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -18923,8 +19321,14 @@ static void g86_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -18951,6 +19355,9 @@ static void g86_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -18958,6 +19365,9 @@ static void g86_f16_settled(const fused_call *call, size_t n)
         float_vector bt6[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft3 = absolute_float(fi2);
@@ -19035,6 +19445,9 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -19045,6 +19458,9 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
         float_vector bt6[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft3 = absolute_float(fi2);
@@ -19123,9 +19539,15 @@ static void g87_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19172,9 +19594,15 @@ static void g87_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19202,6 +19630,9 @@ static void g87_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -19212,6 +19643,9 @@ static void g87_f16_settled(const fused_call *call, size_t n)
         float_vector bt6[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft3 = absolute_float(fi2);
@@ -19292,6 +19726,9 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -19305,6 +19742,9 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
         float_vector bt6[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft3 = absolute_float(fi2);
@@ -19387,8 +19827,16 @@ static void g88_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19441,8 +19889,16 @@ static void g88_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19473,6 +19929,10 @@ static void g88_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -19480,6 +19940,10 @@ static void g88_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -19564,6 +20028,10 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -19575,6 +20043,10 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -19661,9 +20133,17 @@ static void g89_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19718,9 +20198,17 @@ static void g89_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19752,6 +20240,10 @@ static void g89_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -19762,6 +20254,10 @@ static void g89_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -19850,6 +20346,10 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -19864,6 +20364,10 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -19955,8 +20459,18 @@ static void g90_f32_in_double(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
+    const int64_t ahead4 = AHEAD(4);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_AHEAD(in4, ahead4, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20015,8 +20529,18 @@ static void g90_f32_plain(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
+    const int64_t ahead4 = AHEAD(4);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_AHEAD(in4, ahead4, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20050,6 +20574,11 @@ static void g90_f16_settled(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
+    const int64_t ahead4 = AHEAD(4);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -20057,6 +20586,11 @@ static void g90_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_AHEAD(in4, ahead4, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20149,6 +20683,11 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
+    const int64_t ahead4 = AHEAD(4);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -20161,6 +20700,11 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_AHEAD(in4, ahead4, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20255,9 +20799,19 @@ static void g91_f32_in_double(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
+    const int64_t ahead4 = AHEAD(4);
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_AHEAD(in4, ahead4, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20318,9 +20872,19 @@ static void g91_f32_plain(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
+    const int64_t ahead4 = AHEAD(4);
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_AHEAD(in4, ahead4, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20355,6 +20919,11 @@ static void g91_f16_settled(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
+    const int64_t ahead4 = AHEAD(4);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -20365,6 +20934,11 @@ static void g91_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_AHEAD(in4, ahead4, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20461,6 +21035,11 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
+    const int64_t ahead4 = AHEAD(4);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -20476,6 +21055,11 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_AHEAD(in4, ahead4, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20572,8 +21156,14 @@ static void g92_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20620,8 +21210,14 @@ static void g92_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20649,6 +21245,9 @@ static void g92_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -20656,6 +21255,9 @@ static void g92_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20733,6 +21335,9 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -20743,6 +21348,9 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20822,9 +21430,15 @@ static void g93_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20873,9 +21487,15 @@ static void g93_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20904,6 +21524,9 @@ static void g93_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -20914,6 +21537,9 @@ static void g93_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20995,6 +21621,9 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -21008,6 +21637,9 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21092,8 +21724,16 @@ static void g94_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21146,8 +21786,16 @@ static void g94_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21178,6 +21826,10 @@ static void g94_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -21185,6 +21837,10 @@ static void g94_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21270,6 +21926,10 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -21281,6 +21941,10 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21368,9 +22032,17 @@ static void g95_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21425,9 +22097,17 @@ static void g95_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_AHEAD(in3, ahead3, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21459,6 +22139,10 @@ static void g95_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -21469,6 +22153,10 @@ static void g95_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21558,6 +22246,10 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
+    const int64_t ahead3 = AHEAD(3);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -21572,6 +22264,10 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -26981,9 +27677,13 @@ static void g120_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -27018,9 +27718,13 @@ static void g120_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
@@ -27042,6 +27746,8 @@ static void g120_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -27053,6 +27759,8 @@ static void g120_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft1 = -fi0;
             const float_vector ft2 = log1p_of_float(ft1);
@@ -27114,6 +27822,8 @@ static void g120_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -27127,6 +27837,8 @@ static void g120_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft1 = -fi0;
             const float_vector ft2 = log1p_of_float(ft1);
@@ -27190,9 +27902,15 @@ static void g121_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -27233,9 +27951,15 @@ static void g121_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_AHEAD(in2, ahead2, i, sizeof(float));
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -27260,6 +27984,9 @@ static void g121_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -27271,6 +27998,9 @@ static void g121_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft1 = -fi0;
             const float_vector ft2 = log1p_of_float(ft1);
@@ -27340,6 +28070,9 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t ahead0 = AHEAD(0);
+    const int64_t ahead1 = AHEAD(1);
+    const int64_t ahead2 = AHEAD(2);
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -27354,6 +28087,9 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
+            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft1 = -fi0;
             const float_vector ft2 = log1p_of_float(ft1);
@@ -32023,13 +32759,13 @@ static const fused_entry entries[] = {
      NULL},
     {"exp:i0",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g10_f32_in_double, g10_f32_plain}, {NULL, NULL, NULL}, {g10_f16_settled, NULL, NULL}, {g10_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i0 mul:t0,x0",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g11_f32_in_double, g11_f32_plain}, {NULL, NULL, NULL}, {g11_f16_settled, NULL, NULL}, {g11_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32041,43 +32777,43 @@ static const fused_entry entries[] = {
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g13_f32_in_double, g13_f32_plain}, {NULL, NULL, NULL}, {g13_f16_settled, NULL, NULL}, {g13_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1 div:t2,2",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g14_f32_in_double, g14_f32_plain}, {NULL, NULL, NULL}, {g14_f16_settled, NULL, NULL}, {g14_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1 div:t2,k0",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g15_f32_in_double, g15_f32_plain}, {NULL, NULL, NULL}, {g15_f16_settled, NULL, NULL}, {g15_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g16_f32_in_double, g16_f32_plain}, {NULL, NULL, NULL}, {g16_f16_settled, NULL, NULL}, {g16_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g17_f32_in_double, g17_f32_plain}, {NULL, NULL, NULL}, {g17_f16_settled, NULL, NULL}, {g17_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g18_f32_in_double, g18_f32_plain}, {NULL, NULL, NULL}, {g18_f16_settled, NULL, NULL}, {g18_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp_of_difference:i0,x0 div:t0,x1",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g19_f32_in_double, g19_f32_plain}, {NULL, NULL, NULL}, {g19_f16_settled, NULL, NULL}, {g19_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32089,7 +32825,7 @@ static const fused_entry entries[] = {
      NULL},
     {"less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g21_f32_in_double, g21_f32_plain}, {NULL, NULL, NULL}, {g21_f16_settled, NULL, NULL}, {g21_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32107,7 +32843,7 @@ static const fused_entry entries[] = {
      NULL},
     {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g24_f32_in_double, g24_f32_plain}, {NULL, NULL, NULL}, {g24_f16_settled, NULL, NULL}, {g24_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32119,7 +32855,7 @@ static const fused_entry entries[] = {
      NULL},
     {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {g26_f16_settled, NULL, NULL}, {g26_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32131,7 +32867,7 @@ static const fused_entry entries[] = {
      NULL},
     {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g28_f32_in_double, g28_f32_plain}, {NULL, NULL, NULL}, {g28_f16_settled, NULL, NULL}, {g28_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32155,31 +32891,31 @@ static const fused_entry entries[] = {
      NULL},
     {"log:i0",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g32_f32_in_double, g32_f32_plain}, {NULL, NULL, NULL}, {g32_f16_settled, NULL, NULL}, {g32_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g33_f32_in_double, g33_f32_plain}, {NULL, NULL, NULL}, {g33_f16_settled, NULL, NULL}, {g33_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {g34_f16_settled, NULL, NULL}, {g34_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {g35_f16_settled, NULL, NULL}, {g35_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log_of_odds:i0",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {g36_f16_settled, NULL, NULL}, {g36_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32227,7 +32963,7 @@ static const fused_entry entries[] = {
      NULL},
     {"minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {g44_f16_settled, NULL, NULL}, {g44_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32389,7 +33125,7 @@ static const fused_entry entries[] = {
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {g71_f16_settled, NULL, NULL}, {g71_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32407,7 +33143,7 @@ static const fused_entry entries[] = {
      g73_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {g74_f16_settled, NULL, NULL}, {g74_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32425,13 +33161,13 @@ static const fused_entry entries[] = {
      g76_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {g77_f16_settled, NULL, NULL}, {g77_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {g78_f16_settled, NULL, NULL}, {g78_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32461,7 +33197,7 @@ static const fused_entry entries[] = {
      g82_finish},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g83_f32_in_double, g83_f32_plain}, {NULL, NULL, NULL}, {g83_f16_settled, NULL, NULL}, {g83_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32479,61 +33215,61 @@ static const fused_entry entries[] = {
      g85_finish},
     {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g86_f32_in_double, g86_f32_plain}, {NULL, NULL, NULL}, {g86_f16_settled, NULL, NULL}, {g86_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g87_f32_in_double, g87_f32_plain}, {NULL, NULL, NULL}, {g87_f16_settled, NULL, NULL}, {g87_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g88_f32_in_double, g88_f32_plain}, {NULL, NULL, NULL}, {g88_f16_settled, NULL, NULL}, {g88_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g89_f32_in_double, g89_f32_plain}, {NULL, NULL, NULL}, {g89_f16_settled, NULL, NULL}, {g89_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g90_f32_in_double, g90_f32_plain}, {NULL, NULL, NULL}, {g90_f16_settled, NULL, NULL}, {g90_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g91_f32_in_double, g91_f32_plain}, {NULL, NULL, NULL}, {g91_f16_settled, NULL, NULL}, {g91_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g92_f32_in_double, g92_f32_plain}, {NULL, NULL, NULL}, {g92_f16_settled, NULL, NULL}, {g92_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g93_f32_in_double, g93_f32_plain}, {NULL, NULL, NULL}, {g93_f16_settled, NULL, NULL}, {g93_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g94_f32_in_double, g94_f32_plain}, {NULL, NULL, NULL}, {g94_f16_settled, NULL, NULL}, {g94_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g95_f32_in_double, g95_f32_plain}, {NULL, NULL, NULL}, {g95_f16_settled, NULL, NULL}, {g95_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -32683,13 +33419,13 @@ static const fused_entry entries[] = {
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g120_f32_in_double, g120_f32_plain}, {NULL, NULL, NULL}, {g120_f16_settled, NULL, NULL}, {g120_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
      "",
-     0, 0, 0,
+     0, 1, 0,
      {{NULL, g121_f32_in_double, g121_f32_plain}, {NULL, NULL, NULL}, {g121_f16_settled, NULL, NULL}, {g121_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},

@@ -310,6 +310,28 @@ def test_large_operands_however_they_lie(kernel: Any, dtype: Any, turned: tuple[
     assert_same(run(kernel, inputs, out, **options), plain)
 
 
+def lowered(x: Array) -> Array:
+    return x + np.float32(-0.5)
+
+
+def rooted(x: Array) -> Array:
+    return np.sqrt(x * x + np.float32(1))
+
+
+@pytest.mark.parametrize("shape", [(2051, 1030), (64, 1024), (1090, 70), (3, 700, 1300), (70, 40, 500)], ids=str)
+@pytest.mark.parametrize("dtype", [np.dtype(np.float32), np.dtype(np.float16), BF16], ids=str)
+@pytest.mark.parametrize(("kernel", "whole"), [(np.exp, True), (lowered, True), (rooted, False)], ids=["dear", "plain", "steps"])
+def test_results_that_are_turned_while_the_next_block_is_worked_on(kernel: Any, whole: bool, dtype: Any, shape: tuple[int, ...]) -> None:
+    """Those of the last block too, and whether kernels ask for what they read or someone else does; steps in double have shorter tiles."""
+    x = numbers(*shape, dtype=dtype)
+    turned = np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
+    options = {} if dtype == np.float32 and whole else {"compute": np.float64}
+    program = program_of(kernel, [turned], [np.zeros(shape, dtype)], **options)
+    assert program is not None
+    assert (plan_of(program).loops, plan_of(program).is_whole) == ("blocks", whole)
+    assert_same(run(kernel, [turned], np.zeros(shape, dtype), **options), run(kernel, [x], np.zeros(shape, dtype), **options))
+
+
 def of_some(x: Array, mask: Array) -> Array:
     return softmax(np.where(mask, np.float32(-10000), x))
 
