@@ -42,7 +42,7 @@ def source() -> str:
         lines += [
             f'    {{"{graph.signature}",',
             f'     "{"".join(graph.steps[name].op[0] for name in graph.reductions)}",',
-            f"     {len(graph.kept)}, {int(graph.asks)}, {_values(graph)},",
+            f"     {len(graph.kept)}, {int(graph.busy is not None)}, {_values(graph)},",
         ]
         lines += [
             _table(graph, number, "", _is_made),

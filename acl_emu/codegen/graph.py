@@ -196,15 +196,11 @@ class Graph:
         return [name for name in self.steps if len(self._dear.get(name, ())) > 1]
 
     @cached_property
-    def busy(self) -> int:
-        """The phase after the first that has most to compute while memory could be read; 0 where none has."""
+    def busy(self) -> int | None:
+        """The phase that has most to compute while memory could be read, but not before the first reduction; none where none has."""
         counts = Counter(phases[0] for phases in self._dear.values())
-        return max(range(self.phases), key=lambda phase: (counts[phase] if phase else 0, -phase))
-
-    @cached_property
-    def asks(self) -> bool:
-        """Whether kernels ask for memory while they compute: where there is so much of that, they have the time."""
-        return self.busy > 0 or (not self.reductions and bool(self._dear))
+        later = [phase for phase in counts if phase or not self.reductions]
+        return max(later, key=lambda phase: (counts[phase], -phase), default=None)
 
     def needed(self, wanted: Iterable[str], *, at_hand: Collection[str] = ()) -> list[str]:
         """Inputs and steps of elements that the wanted ones are computed from, themselves included, in order."""

@@ -125,12 +125,10 @@ class Kernel:
             yield f"    void *const out{self.graph.outputs.index(name)} = call->outs[{self.graph.outputs.index(name)}];"
         if self.graph.lane_outputs:
             yield "    const int streamed = call->streamed;"
-        if self.graph.busy and not self.columns:
+        if self.graph.busy is not None and not self.columns:
             for name in self.graph.inputs:
                 yield f"    const int64_t apart{name[1:]} = APART({name[1:]}, {self._size(name)});"
                 yield f"    const char *const soon{name[1:]} = SOON({name[1:]}, {self._size(name)});"
-        if self._asks_ahead:
-            yield from (f"    const int64_t ahead{name[1:]} = AHEAD({name[1:]});" for name in self.graph.inputs)
         for name in self.graph.constants:
             for prefix, lane in (("d", "double"), ("f", "float")):
                 if uses[prefix + name]:
@@ -139,18 +137,14 @@ class Kernel:
                 constant = f"call->constants[{name[1:]}]"
                 yield f"    const float_vector r{name} = all_float((float)({constant} - (float){constant}));"
 
-    @property
-    def _asks_ahead(self) -> bool:
-        return self.graph.asks and not self.graph.reductions
-
     def _size(self, name: str) -> str:
         """Of an element of an input."""
         return "sizeof(uint8_t)" if name[0] == "m" else "sizeof(float)" if self.storage == "f32" else "sizeof(uint16_t)"
 
-    def _ask_ahead(self) -> Iterator[str]:
-        """For what element-wise kernels are told is needed soon."""
-        if self._asks_ahead:
-            yield from (f"        ASK_AHEAD(in{name[1:]}, ahead{name[1:]}, i, {self._size(name)});" for name in self.graph.inputs)
+    def _ask(self, phase: int) -> Iterator[str]:
+        """For memory that the call says is needed soon."""
+        if phase == self.graph.busy and not self.columns:
+            yield from (f"        ASK_FOR(soon{name[1:]}, apart{name[1:]}, i);" for name in self.graph.inputs)
 
     def _ending(self, phase: int) -> list[str]:
         """The reductions that a phase ends with."""
@@ -252,11 +246,8 @@ class Kernel:
         graph = self.graph
         if not self.columns:
             yield "        const size_t left = n - i;"
-        if phase and phase == graph.busy and not self.columns:
-            for name in self.graph.inputs:
-                yield f"        ASK_FOR(soon{name[1:]}, apart{name[1:]}, i);"
         if not self._ahead(lane):
-            yield from self._ask_ahead()
+            yield from self._ask(phase)
         for name in graph.inputs:
             if name in needed:
                 yield f"        {self._fetch(name)}"
@@ -322,7 +313,7 @@ class Kernel:
         yield from (f"        float_vector b{name}[BLOCK / FLOATS];" for name in ahead)
         yield "        for (size_t i = begin; i < end; i += FLOATS) {"
         yield "            const size_t left = n - i;"
-        yield from ("    " + line for line in self._ask_ahead())
+        yield from ("    " + line for line in self._ask(0))
         yield from (f"            {self._fetch(name)}" for name in first if name in self.graph.inputs)
         yield from ("    " + line for line in self._floats(first, (), doubtful=False))
         yield from (f"            b{name}[(i - begin) / FLOATS] = f{name};" for name in ahead)

@@ -93,7 +93,6 @@ typedef struct {
     /* Memory that is needed soon, by the number of what is read, in pairs of cache lines, and how many bytes each lies behind the last; or NULL. */
     const char *const *soon;
     const int64_t *apart;
-    const int64_t *ahead; /* element-wise: how many bytes behind what is read it lies, by its number; or NULL */
 } fused_call;
 
 /* A kernel compiled as a whole, on n elements of one storage type: of a row, or of a part of one, in which case `sums` gets PARTIALS

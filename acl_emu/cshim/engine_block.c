@@ -171,8 +171,9 @@ static void run_and_turn_later(const job *work, room *own, const place *at, cons
 {
     const header *program = work->program;
     const int kernel_asks = work->whole && work->whole->asks;
-    char *lines[MOST_OPERANDS], *lines_then[MOST_OPERANDS];
-    int64_t to_next[MOST_OPERANDS], ahead[MOST_OPERANDS];
+    const char *lines_then[MOST_OPERANDS], *soon[MOST_OPERANDS];
+    char *lines[MOST_OPERANDS];
+    int64_t to_next[MOST_OPERANDS], apart[MOST_OPERANDS];
     int streamed = work->streamed;
     for (int64_t k = 0; k < program->operands; k++) {
         const operand_view *view = &work->operands[k];
@@ -182,22 +183,23 @@ static void run_and_turn_later(const job *work, room *own, const place *at, cons
         lines_then[k] = along && then->n ? block_move(work, own, k, then, 0).lines : lines[k];
         to_next[k] = along ? view->inner.stride[0] : turned ? pitch_of(work, k) : 0;
         streamed &= k < program->reads || (along && here.streamed);
+        apart[k] = 2 * (int64_t)(acl_emu_engine_tiles->vector_bytes / sizeof(float)) * view->item;
         gather_repeated(work, own, k, at);
     }
     const fused_call call = {.outs = own->line + program->reads,
                              .ins = (const void *const *)own->line,
                              .constants = own->constants,
                              .streamed = streamed,
-                             .ahead = kernel_asks ? ahead : NULL};
+                             .soon = kernel_asks ? soon : NULL,
+                             .apart = apart};
     for (int64_t i = 0; i < at->rows; i++) {
-        const int64_t soon = i + ROWS_AHEAD;
+        const int64_t ahead = i + ROWS_AHEAD;
         wishes asked = {.count = 0};
         for (int64_t k = 0; k < program->operands; k++) {
-            char *there = soon < at->rows ? lines[k] + soon * to_next[k] : lines_then[k] + (soon - at->rows) * to_next[k];
             own->line[k] = lines[k] + i * to_next[k];
-            ahead[k] = there - (char *)own->line[k];
+            soon[k] = ahead < at->rows ? lines[k] + ahead * to_next[k] : lines_then[k] + (ahead - at->rows) * to_next[k];
             if (k < program->reads && to_next[k] && !work->operands[k].unread && !kernel_asks) {
-                asked.wishes[asked.count++] = (wish){there, 0, 1, at->columns * work->operands[k].item};
+                asked.wishes[asked.count++] = (wish){soon[k], 0, 1, at->columns * work->operands[k].item};
             }
         }
         run_line(work, own, &call, at);

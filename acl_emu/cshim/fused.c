@@ -1181,10 +1181,11 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -1199,10 +1200,11 @@ static void g10_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_float(fi0);
         PUT_f32(out0, i, left, ft0);
@@ -1214,7 +1216,8 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -1222,7 +1225,7 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = exp_roughly_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1256,7 +1259,8 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -1264,7 +1268,7 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = exp_of_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1300,11 +1304,12 @@ static void g11_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dx0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -1321,11 +1326,12 @@ static void g11_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const float_vector fx0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_float(fi0);
         const float_vector ft1 = ft0 * fx0;
@@ -1338,7 +1344,8 @@ static void g11_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -1350,7 +1357,7 @@ static void g11_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = exp_roughly_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1389,7 +1396,8 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -1401,7 +1409,7 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = exp_of_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1757,12 +1765,14 @@ static void g13_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -1785,12 +1795,14 @@ static void g13_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
@@ -1806,8 +1818,10 @@ static void g13_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -1815,8 +1829,8 @@ static void g13_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1862,8 +1876,10 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
@@ -1872,8 +1888,8 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1920,12 +1936,14 @@ static void g14_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -1950,12 +1968,14 @@ static void g14_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
@@ -1972,8 +1992,10 @@ static void g14_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -1981,8 +2003,8 @@ static void g14_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2031,8 +2053,10 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
@@ -2041,8 +2065,8 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2092,13 +2116,15 @@ static void g15_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -2123,13 +2149,15 @@ static void g15_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
@@ -2146,8 +2174,10 @@ static void g15_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -2158,8 +2188,8 @@ static void g15_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2208,8 +2238,10 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -2221,8 +2253,8 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2273,14 +2305,17 @@ static void g16_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2311,14 +2346,17 @@ static void g16_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2338,9 +2376,12 @@ static void g16_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -2348,9 +2389,9 @@ static void g16_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2406,9 +2447,12 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -2419,9 +2463,9 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2478,14 +2522,17 @@ static void g17_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2518,14 +2565,17 @@ static void g17_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2546,9 +2596,12 @@ static void g17_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -2556,9 +2609,9 @@ static void g17_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2618,9 +2671,12 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -2631,9 +2687,9 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2694,15 +2750,18 @@ static void g18_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2735,15 +2794,18 @@ static void g18_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2764,9 +2826,12 @@ static void g18_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -2777,9 +2842,9 @@ static void g18_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2839,9 +2904,12 @@ static void g18_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -2855,9 +2923,9 @@ static void g18_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2916,12 +2984,13 @@ static void g19_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dx0 = all_double((double)call->constants[0]);
     const double_vector dx1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -2938,12 +3007,13 @@ static void g19_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const float_vector fx0 = all_float((float)call->constants[0]);
     const float_vector fx1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         const float_vector ft1 = ft0 / fx1;
@@ -2956,7 +3026,8 @@ static void g19_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     const double_vector dx1 = all_double((double)call->constants[1]);
@@ -2972,7 +3043,7 @@ static void g19_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = exp_of_difference_float(fi0, fx0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -3011,7 +3082,8 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     const double_vector dx1 = all_double((double)call->constants[1]);
@@ -3028,7 +3100,7 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = exp_of_difference_float(fi0, fx0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -3155,12 +3227,14 @@ static void g21_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -3197,12 +3271,14 @@ static void g21_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = exp_of_float(fi1);
@@ -3247,8 +3323,10 @@ static void g21_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -3256,8 +3334,8 @@ static void g21_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft0 = exp_roughly_float(fi1);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -3315,8 +3393,10 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -3324,8 +3404,8 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft0 = exp_roughly_float(fi1);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -3706,10 +3786,11 @@ static void g24_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -3732,10 +3813,11 @@ static void g24_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -3751,7 +3833,8 @@ static void g24_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -3759,7 +3842,7 @@ static void g24_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_mask ft0 = less_float(fi0, all_float(0));
             const float_mask ft1 = less_float(all_float(1), fi0);
@@ -3802,7 +3885,8 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -3810,7 +3894,7 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_mask ft0 = less_float(fi0, all_float(0));
             const float_mask ft1 = less_float(all_float(1), fi0);
@@ -4009,10 +4093,11 @@ static void g26_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4035,10 +4120,11 @@ static void g26_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
@@ -4054,7 +4140,8 @@ static void g26_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -4062,7 +4149,7 @@ static void g26_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_mask ft0 = less_float(fi0, all_float(1));
             const float_mask ft1 = less_float(all_float(0), fi0);
@@ -4105,7 +4192,8 @@ static void g26_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -4113,7 +4201,7 @@ static void g26_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_mask ft0 = less_float(fi0, all_float(1));
             const float_mask ft1 = less_float(all_float(0), fi0);
@@ -4332,12 +4420,13 @@ static void g28_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4360,12 +4449,13 @@ static void g28_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
@@ -4381,7 +4471,8 @@ static void g28_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -4392,7 +4483,7 @@ static void g28_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, fk0);
@@ -4431,7 +4522,8 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -4442,7 +4534,7 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, fk0);
@@ -4931,10 +5023,11 @@ static void g32_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4949,10 +5042,11 @@ static void g32_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = log_of_float(fi0);
         PUT_f32(out0, i, left, ft0);
@@ -4964,7 +5058,8 @@ static void g32_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -4972,7 +5067,7 @@ static void g32_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = log_of_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5006,7 +5101,8 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -5014,7 +5110,7 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = log_of_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5051,14 +5147,17 @@ static void g33_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5087,14 +5186,17 @@ static void g33_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5113,9 +5215,12 @@ static void g33_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -5123,9 +5228,9 @@ static void g33_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5176,9 +5281,12 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -5189,9 +5297,9 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5243,14 +5351,17 @@ static void g34_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5281,14 +5392,17 @@ static void g34_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5308,9 +5422,12 @@ static void g34_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -5318,9 +5435,9 @@ static void g34_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5375,9 +5492,12 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -5388,9 +5508,9 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5446,15 +5566,18 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5485,15 +5608,18 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5513,9 +5639,12 @@ static void g35_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -5526,9 +5655,9 @@ static void g35_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5583,9 +5712,12 @@ static void g35_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -5599,9 +5731,9 @@ static void g35_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5655,10 +5787,11 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5673,10 +5806,11 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = log_of_odds_float(fi0);
         PUT_f32(out0, i, left, ft0);
@@ -5688,7 +5822,8 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -5696,7 +5831,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = log_of_odds_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5730,7 +5865,8 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -5738,7 +5874,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = log_of_odds_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -8522,10 +8658,11 @@ static void g44_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -8550,10 +8687,11 @@ static void g44_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
@@ -8570,7 +8708,8 @@ static void g44_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -8579,7 +8718,7 @@ static void g44_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft1 = absolute_float(fi0);
             const float_vector ft2 = -ft1;
@@ -8631,7 +8770,8 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -8640,7 +8780,7 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft1 = absolute_float(fi0);
             const float_vector ft2 = -ft1;
@@ -14123,14 +14263,17 @@ static void g71_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -14179,14 +14322,17 @@ static void g71_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -14215,9 +14361,12 @@ static void g71_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -14226,9 +14375,9 @@ static void g71_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -14310,9 +14459,12 @@ static void g71_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -14324,9 +14476,9 @@ static void g71_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -15215,16 +15367,20 @@ static void g74_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -15279,16 +15435,20 @@ static void g74_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -15320,10 +15480,14 @@ static void g74_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -15332,10 +15496,10 @@ static void g74_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -15425,10 +15589,14 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -15441,10 +15609,10 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -16394,12 +16562,14 @@ static void g77_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -16442,12 +16612,14 @@ static void g77_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
@@ -16473,8 +16645,10 @@ static void g77_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -16483,8 +16657,8 @@ static void g77_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -16559,8 +16733,10 @@ static void g77_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -16571,8 +16747,8 @@ static void g77_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -16650,14 +16826,17 @@ static void g78_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -16706,14 +16885,17 @@ static void g78_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -16742,9 +16924,12 @@ static void g78_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -16753,9 +16938,9 @@ static void g78_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -16838,9 +17023,12 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -16852,9 +17040,9 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -18434,12 +18622,14 @@ static void g83_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -18474,12 +18664,14 @@ static void g83_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
@@ -18501,8 +18693,10 @@ static void g83_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -18511,8 +18705,8 @@ static void g83_f16_settled(const fused_call *call, size_t n)
         float_vector bt7[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft3 = absolute_float(fi1);
@@ -18579,8 +18773,10 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -18591,8 +18787,8 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
         float_vector bt7[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft3 = absolute_float(fi1);
@@ -19269,14 +19465,17 @@ static void g86_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19321,14 +19520,17 @@ static void g86_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19355,9 +19557,12 @@ static void g86_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -19365,9 +19570,9 @@ static void g86_f16_settled(const fused_call *call, size_t n)
         float_vector bt6[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft3 = absolute_float(fi2);
@@ -19445,9 +19650,12 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -19458,9 +19666,9 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
         float_vector bt6[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft3 = absolute_float(fi2);
@@ -19539,15 +19747,18 @@ static void g87_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19594,15 +19805,18 @@ static void g87_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19630,9 +19844,12 @@ static void g87_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -19643,9 +19860,9 @@ static void g87_f16_settled(const fused_call *call, size_t n)
         float_vector bt6[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft3 = absolute_float(fi2);
@@ -19726,9 +19943,12 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -19742,9 +19962,9 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
         float_vector bt6[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft3 = absolute_float(fi2);
@@ -19827,16 +20047,20 @@ static void g88_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19889,16 +20113,20 @@ static void g88_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19929,10 +20157,14 @@ static void g88_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -19940,10 +20172,10 @@ static void g88_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20028,10 +20260,14 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -20043,10 +20279,10 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20133,17 +20369,21 @@ static void g89_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20198,17 +20438,21 @@ static void g89_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20240,10 +20484,14 @@ static void g89_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -20254,10 +20502,10 @@ static void g89_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20346,10 +20594,14 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -20364,10 +20616,10 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20459,18 +20711,23 @@ static void g90_f32_in_double(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
-    const int64_t ahead4 = AHEAD(4);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
+    const int64_t apart4 = APART(4, sizeof(float));
+    const char *const soon4 = SOON(4, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
-        ASK_AHEAD(in4, ahead4, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
+        ASK_FOR(soon4, apart4, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20529,18 +20786,23 @@ static void g90_f32_plain(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
-    const int64_t ahead4 = AHEAD(4);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
+    const int64_t apart4 = APART(4, sizeof(float));
+    const char *const soon4 = SOON(4, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
-        ASK_AHEAD(in4, ahead4, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
+        ASK_FOR(soon4, apart4, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20574,11 +20836,16 @@ static void g90_f16_settled(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
-    const int64_t ahead4 = AHEAD(4);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
+    const int64_t apart4 = APART(4, sizeof(uint16_t));
+    const char *const soon4 = SOON(4, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -20586,11 +20853,11 @@ static void g90_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
-            ASK_AHEAD(in4, ahead4, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
+            ASK_FOR(soon4, apart4, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20683,11 +20950,16 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
-    const int64_t ahead4 = AHEAD(4);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
+    const int64_t apart4 = APART(4, sizeof(uint16_t));
+    const char *const soon4 = SOON(4, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -20700,11 +20972,11 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
-            ASK_AHEAD(in4, ahead4, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
+            ASK_FOR(soon4, apart4, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20799,19 +21071,24 @@ static void g91_f32_in_double(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
-    const int64_t ahead4 = AHEAD(4);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
+    const int64_t apart4 = APART(4, sizeof(float));
+    const char *const soon4 = SOON(4, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
-        ASK_AHEAD(in4, ahead4, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
+        ASK_FOR(soon4, apart4, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20872,19 +21149,24 @@ static void g91_f32_plain(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
-    const int64_t ahead4 = AHEAD(4);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
+    const int64_t apart4 = APART(4, sizeof(float));
+    const char *const soon4 = SOON(4, sizeof(float));
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
-        ASK_AHEAD(in4, ahead4, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
+        ASK_FOR(soon4, apart4, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20919,11 +21201,16 @@ static void g91_f16_settled(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
-    const int64_t ahead4 = AHEAD(4);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
+    const int64_t apart4 = APART(4, sizeof(uint16_t));
+    const char *const soon4 = SOON(4, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -20934,11 +21221,11 @@ static void g91_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
-            ASK_AHEAD(in4, ahead4, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
+            ASK_FOR(soon4, apart4, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21035,11 +21322,16 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
-    const int64_t ahead4 = AHEAD(4);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
+    const int64_t apart4 = APART(4, sizeof(uint16_t));
+    const char *const soon4 = SOON(4, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -21055,11 +21347,11 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
-            ASK_AHEAD(in4, ahead4, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
+            ASK_FOR(soon4, apart4, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21156,14 +21448,17 @@ static void g92_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21210,14 +21505,17 @@ static void g92_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21245,9 +21543,12 @@ static void g92_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -21255,9 +21556,9 @@ static void g92_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21335,9 +21636,12 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -21348,9 +21652,9 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21430,15 +21734,18 @@ static void g93_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21487,15 +21794,18 @@ static void g93_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21524,9 +21834,12 @@ static void g93_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -21537,9 +21850,9 @@ static void g93_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21621,9 +21934,12 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -21637,9 +21953,9 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21724,16 +22040,20 @@ static void g94_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21786,16 +22106,20 @@ static void g94_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21826,10 +22150,14 @@ static void g94_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
@@ -21837,10 +22165,10 @@ static void g94_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21926,10 +22254,14 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
@@ -21941,10 +22273,10 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -22032,17 +22364,21 @@ static void g95_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -22097,17 +22433,21 @@ static void g95_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    const int64_t apart3 = APART(3, sizeof(float));
+    const char *const soon3 = SOON(3, sizeof(float));
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
-        ASK_AHEAD(in3, ahead3, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
+        ASK_FOR(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -22139,10 +22479,14 @@ static void g95_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -22153,10 +22497,10 @@ static void g95_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -22246,10 +22590,14 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
-    const int64_t ahead3 = AHEAD(3);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    const int64_t apart3 = APART(3, sizeof(uint16_t));
+    const char *const soon3 = SOON(3, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -22264,10 +22612,10 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
-            ASK_AHEAD(in3, ahead3, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
+            ASK_FOR(soon3, apart3, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -27677,13 +28025,15 @@ static void g120_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -27718,13 +28068,15 @@ static void g120_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
@@ -27746,8 +28098,10 @@ static void g120_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -27759,8 +28113,8 @@ static void g120_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft1 = -fi0;
             const float_vector ft2 = log1p_of_float(ft1);
@@ -27822,8 +28176,10 @@ static void g120_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -27837,8 +28193,8 @@ static void g120_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft1 = -fi0;
             const float_vector ft2 = log1p_of_float(ft1);
@@ -27902,15 +28258,18 @@ static void g121_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -27951,15 +28310,18 @@ static void g121_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_AHEAD(in0, ahead0, i, sizeof(float));
-        ASK_AHEAD(in1, ahead1, i, sizeof(float));
-        ASK_AHEAD(in2, ahead2, i, sizeof(float));
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
+        ASK_FOR(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -27984,9 +28346,12 @@ static void g121_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -27998,9 +28363,9 @@ static void g121_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft1 = -fi0;
             const float_vector ft2 = log1p_of_float(ft1);
@@ -28070,9 +28435,12 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t ahead0 = AHEAD(0);
-    const int64_t ahead1 = AHEAD(1);
-    const int64_t ahead2 = AHEAD(2);
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -28087,9 +28455,9 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_AHEAD(in0, ahead0, i, sizeof(uint16_t));
-            ASK_AHEAD(in1, ahead1, i, sizeof(uint16_t));
-            ASK_AHEAD(in2, ahead2, i, sizeof(uint16_t));
+            ASK_FOR(soon0, apart0, i);
+            ASK_FOR(soon1, apart1, i);
+            ASK_FOR(soon2, apart2, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft1 = -fi0;
             const float_vector ft2 = log1p_of_float(ft1);

@@ -59,10 +59,6 @@ enum { SHORT_ROW = 1 << 13 };
 #define SOON(number, item) (call->soon ? call->soon[number] : (const char *)call->ins[number] + (n <= SHORT_ROW ? n * (item) : 0))
 #define ASK_FOR(soon, apart, i) __builtin_prefetch((soon) + (int64_t)((i) / (2 * FLOATS)) * (apart) + (i) / FLOATS % 2 * CACHE_LINE, 0, 2)
 
-/* Element-wise kernels ask for what they are told lies ahead as they go, line by line: many at a time would keep what they read themselves waiting. */
-#define AHEAD(number) (call->ahead ? call->ahead[number] : 0)
-#define ASK_AHEAD(memory, ahead, i, item) __builtin_prefetch((const char *)(memory) + (ahead) + (int64_t)((i) * (item)), 0, 2)
-
 #define PUT(type, name, memory, i, left, values)                                                        \
     do {                                                                                                \
         type *to = (type *)(memory) + (i), padded[VECTOR_BYTES / sizeof(type)];                         \
