@@ -42,7 +42,7 @@ def source() -> str:
         lines += [
             f'    {{"{graph.signature}",',
             f'     "{"".join(graph.steps[name].op[0] for name in graph.reductions)}",',
-            f"     {len(graph.kept)}, {int(graph.busy is not None)}, {_values(graph)},",
+            f"     {len(graph.kept)}, {_asking(graph)}, {_values(graph)},",
         ]
         lines += [
             _table(graph, number, "", _is_made),
@@ -59,6 +59,11 @@ def _table(graph: Graph, number: int, kind: str, is_made: Callable[[Graph, str, 
         names = [f"g{number}_{storage}_{way}{kind}" if is_made(graph, storage, way) else "NULL" for way in _WAYS]
         rows.append(f"{{{', '.join(names)}}}")
     return f"     {{{', '.join(rows)}}},"
+
+
+def _asking(graph: Graph) -> str:
+    """The storage types whose kernels ask for memory, as bits."""
+    return " | ".join(f"1 << {storage.upper()}" for storage in _STORAGES if graph.asking(storage) is not None) or "0"
 
 
 def _is_made_of_columns(graph: Graph, storage: str, way: str) -> bool:

@@ -202,6 +202,10 @@ class Graph:
         later = [phase for phase in counts if phase or not self.reductions]
         return max(later, key=lambda phase: (counts[phase], -phase), default=None)
 
+    def asking(self, storage: str) -> int | None:
+        """The phase that asks for memory: the busy one or, in float, the last one after a reduction, whose elements are at hand."""
+        return self.phases - 1 if self.busy is None and self.phases > 1 and storage == "f32" else self.busy
+
     def needed(self, wanted: Iterable[str], *, at_hand: Collection[str] = ()) -> list[str]:
         """Inputs and steps of elements that the wanted ones are computed from, themselves included, in order."""
         seen: set[str] = set()

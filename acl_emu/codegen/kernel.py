@@ -125,7 +125,7 @@ class Kernel:
             yield f"    void *const out{self.graph.outputs.index(name)} = call->outs[{self.graph.outputs.index(name)}];"
         if self.graph.lane_outputs:
             yield "    const int streamed = call->streamed;"
-        if self.graph.busy is not None and not self.columns:
+        if self.graph.asking(self.storage) is not None and not self.columns:
             for name in self.graph.inputs:
                 yield f"    const int64_t apart{name[1:]} = APART({name[1:]}, {self._size(name)});"
                 yield f"    const char *const soon{name[1:]} = SOON({name[1:]}, {self._size(name)});"
@@ -142,9 +142,10 @@ class Kernel:
         return "sizeof(uint8_t)" if name[0] == "m" else "sizeof(float)" if self.storage == "f32" else "sizeof(uint16_t)"
 
     def _ask(self, phase: int) -> Iterator[str]:
-        """For memory that the call says is needed soon."""
-        if phase == self.graph.busy and not self.columns:
-            yield from (f"        ASK_FOR(soon{name[1:]}, apart{name[1:]}, i);" for name in self.graph.inputs)
+        """For memory that is needed soon: where that cannot be the next row, or there is little to compute, only if the call says what is."""
+        if phase == self.graph.asking(self.storage) and not self.columns:
+            ask = "ASK_FOR" if self.graph.busy else "ASK_IF_TOLD"
+            yield from (f"        {ask}(soon{name[1:]}, apart{name[1:]}, i);" for name in self.graph.inputs)
 
     def _ending(self, phase: int) -> list[str]:
         """The reductions that a phase ends with."""

@@ -103,7 +103,7 @@ typedef struct {
     const char *signature;
     const char *reductions; /* a letter for each: s (sum), m (max) */
     int64_t kept;
-    int asks; /* whether its kernels ask for what they are told is needed soon */
+    int asks; /* storage types, as bits, whose kernels ask for what they are told is needed soon */
     int64_t values; /* numbers of each column that follow its reductions in `sums`, where its kernels of columns have all rows */
     fused_kernel *kernels[BF16 + 1][WAYS]; /* by storage type and way; NULL where there is none */
     fused_kernel *columns[BF16 + 1][WAYS];

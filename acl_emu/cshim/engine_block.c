@@ -170,7 +170,7 @@ static void turn_part(const job *work, const room *own, int64_t part, int64_t pa
 static void run_and_turn_later(const job *work, room *own, const place *at, const place *then)
 {
     const header *program = work->program;
-    const int kernel_asks = work->whole && work->whole->asks;
+    const int asks = kernel_asks(work);
     const char *lines_then[MOST_OPERANDS], *soon[MOST_OPERANDS];
     char *lines[MOST_OPERANDS];
     int64_t to_next[MOST_OPERANDS], apart[MOST_OPERANDS];
@@ -190,7 +190,7 @@ static void run_and_turn_later(const job *work, room *own, const place *at, cons
                              .ins = (const void *const *)own->line,
                              .constants = own->constants,
                              .streamed = streamed,
-                             .soon = kernel_asks ? soon : NULL,
+                             .soon = asks ? soon : NULL,
                              .apart = apart};
     for (int64_t i = 0; i < at->rows; i++) {
         const int64_t ahead = i + ROWS_AHEAD;
@@ -198,7 +198,7 @@ static void run_and_turn_later(const job *work, room *own, const place *at, cons
         for (int64_t k = 0; k < program->operands; k++) {
             own->line[k] = lines[k] + i * to_next[k];
             soon[k] = ahead < at->rows ? lines[k] + ahead * to_next[k] : lines_then[k] + (ahead - at->rows) * to_next[k];
-            if (k < program->reads && to_next[k] && !work->operands[k].unread && !kernel_asks) {
+            if (k < program->reads && to_next[k] && !work->operands[k].unread && !asks) {
                 asked.wishes[asked.count++] = (wish){soon[k], 0, 1, at->columns * work->operands[k].item};
             }
         }

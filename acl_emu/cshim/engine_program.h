@@ -218,6 +218,12 @@ static inline int has_passes(const job *work)
     return work->program->shape == COLUMNS && work->whole && !work->whole->finish;
 }
 
+/* Whether there is a whole kernel that asks for what it is told is needed soon. */
+static inline int kernel_asks(const job *work)
+{
+    return work->whole && (work->whole->asks >> work->program->storage & 1);
+}
+
 /* Numbers from what one reduction of a unit has come to so far to what the next has, and all of them. */
 static inline size_t sums_apart(const job *work)
 {

@@ -106,7 +106,7 @@ void acl_emu_divide_whole(job *work)
         work->tile *= in_memory && program->storage != BF16 ? MANY_TILES : FEW_TILES;
     } else if (program->shape == ROWS && (work->turned_rows = rows_at_once(work))) {
         work->unit_length = work->turned_rows;
-        work->turned_ahead = work->whole->asks && work->turned_rows * program->inner <= MOST_AHEAD;
+        work->turned_ahead = kernel_asks(work) && work->turned_rows * program->inner <= MOST_AHEAD;
     }
 }
 

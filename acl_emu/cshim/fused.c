@@ -1185,7 +1185,7 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -1204,7 +1204,7 @@ static void g10_f32_plain(const fused_call *call, size_t n)
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_float(fi0);
         PUT_f32(out0, i, left, ft0);
@@ -1225,7 +1225,7 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = exp_roughly_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1268,7 +1268,7 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = exp_of_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1309,7 +1309,7 @@ static void g11_f32_in_double(const fused_call *call, size_t n)
     const double_vector dx0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -1331,7 +1331,7 @@ static void g11_f32_plain(const fused_call *call, size_t n)
     const float_vector fx0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_float(fi0);
         const float_vector ft1 = ft0 * fx0;
@@ -1357,7 +1357,7 @@ static void g11_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = exp_roughly_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1409,7 +1409,7 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = exp_of_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1771,8 +1771,8 @@ static void g13_f32_in_double(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -1801,8 +1801,8 @@ static void g13_f32_plain(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
@@ -1829,8 +1829,8 @@ static void g13_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1888,8 +1888,8 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -1942,8 +1942,8 @@ static void g14_f32_in_double(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -1974,8 +1974,8 @@ static void g14_f32_plain(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
@@ -2003,8 +2003,8 @@ static void g14_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2065,8 +2065,8 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2123,8 +2123,8 @@ static void g15_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -2156,8 +2156,8 @@ static void g15_f32_plain(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
@@ -2188,8 +2188,8 @@ static void g15_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2253,8 +2253,8 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2313,9 +2313,9 @@ static void g16_f32_in_double(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2354,9 +2354,9 @@ static void g16_f32_plain(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2389,9 +2389,9 @@ static void g16_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2463,9 +2463,9 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2530,9 +2530,9 @@ static void g17_f32_in_double(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2573,9 +2573,9 @@ static void g17_f32_plain(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2609,9 +2609,9 @@ static void g17_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2687,9 +2687,9 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2759,9 +2759,9 @@ static void g18_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2803,9 +2803,9 @@ static void g18_f32_plain(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -2842,9 +2842,9 @@ static void g18_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2923,9 +2923,9 @@ static void g18_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = exp_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -2990,7 +2990,7 @@ static void g19_f32_in_double(const fused_call *call, size_t n)
     const double_vector dx1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -3013,7 +3013,7 @@ static void g19_f32_plain(const fused_call *call, size_t n)
     const float_vector fx1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         const float_vector ft1 = ft0 / fx1;
@@ -3043,7 +3043,7 @@ static void g19_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = exp_of_difference_float(fi0, fx0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -3100,7 +3100,7 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = exp_of_difference_float(fi0, fx0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -3233,8 +3233,8 @@ static void g21_f32_in_double(const fused_call *call, size_t n)
     const char *const soon1 = SOON(1, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -3277,8 +3277,8 @@ static void g21_f32_plain(const fused_call *call, size_t n)
     const char *const soon1 = SOON(1, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = exp_of_float(fi1);
@@ -3334,8 +3334,8 @@ static void g21_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft0 = exp_roughly_float(fi1);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -3404,8 +3404,8 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft0 = exp_roughly_float(fi1);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -3790,7 +3790,7 @@ static void g24_f32_in_double(const fused_call *call, size_t n)
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -3817,7 +3817,7 @@ static void g24_f32_plain(const fused_call *call, size_t n)
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -3842,7 +3842,7 @@ static void g24_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_mask ft0 = less_float(fi0, all_float(0));
             const float_mask ft1 = less_float(all_float(1), fi0);
@@ -3894,7 +3894,7 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_mask ft0 = less_float(fi0, all_float(0));
             const float_mask ft1 = less_float(all_float(1), fi0);
@@ -4097,7 +4097,7 @@ static void g26_f32_in_double(const fused_call *call, size_t n)
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4124,7 +4124,7 @@ static void g26_f32_plain(const fused_call *call, size_t n)
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
@@ -4149,7 +4149,7 @@ static void g26_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_mask ft0 = less_float(fi0, all_float(1));
             const float_mask ft1 = less_float(all_float(0), fi0);
@@ -4201,7 +4201,7 @@ static void g26_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_mask ft0 = less_float(fi0, all_float(1));
             const float_mask ft1 = less_float(all_float(0), fi0);
@@ -4426,7 +4426,7 @@ static void g28_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4455,7 +4455,7 @@ static void g28_f32_plain(const fused_call *call, size_t n)
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
@@ -4483,7 +4483,7 @@ static void g28_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, fk0);
@@ -4534,7 +4534,7 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, fk0);
@@ -5027,7 +5027,7 @@ static void g32_f32_in_double(const fused_call *call, size_t n)
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5046,7 +5046,7 @@ static void g32_f32_plain(const fused_call *call, size_t n)
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = log_of_float(fi0);
         PUT_f32(out0, i, left, ft0);
@@ -5067,7 +5067,7 @@ static void g32_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = log_of_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5110,7 +5110,7 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = log_of_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5155,9 +5155,9 @@ static void g33_f32_in_double(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5194,9 +5194,9 @@ static void g33_f32_plain(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5228,9 +5228,9 @@ static void g33_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5297,9 +5297,9 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5359,9 +5359,9 @@ static void g34_f32_in_double(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5400,9 +5400,9 @@ static void g34_f32_plain(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5435,9 +5435,9 @@ static void g34_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5508,9 +5508,9 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5575,9 +5575,9 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5617,9 +5617,9 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -5655,9 +5655,9 @@ static void g35_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5731,9 +5731,9 @@ static void g35_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft0 = log_of_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5791,7 +5791,7 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5810,7 +5810,7 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = log_of_odds_float(fi0);
         PUT_f32(out0, i, left, ft0);
@@ -5831,7 +5831,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft0 = log_of_odds_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -5874,7 +5874,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
         float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft0 = log_of_odds_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
@@ -8662,7 +8662,7 @@ static void g44_f32_in_double(const fused_call *call, size_t n)
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -8691,7 +8691,7 @@ static void g44_f32_plain(const fused_call *call, size_t n)
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
+        ASK_IF_TOLD(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
@@ -8718,7 +8718,7 @@ static void g44_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft1 = absolute_float(fi0);
             const float_vector ft2 = -ft1;
@@ -8780,7 +8780,7 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
+            ASK_IF_TOLD(soon0, apart0, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft1 = absolute_float(fi0);
             const float_vector ft2 = -ft1;
@@ -11482,6 +11482,10 @@ static void g60_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -11497,6 +11501,8 @@ static void g60_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -11519,6 +11525,10 @@ static void g60_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -11531,6 +11541,8 @@ static void g60_f32_plain(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 * fi1;
@@ -11776,6 +11788,12 @@ static void g61_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(uint8_t));
+    const char *const soon2 = SOON(2, sizeof(uint8_t));
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -11791,6 +11809,9 @@ static void g61_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
@@ -11821,6 +11842,12 @@ static void g61_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(uint8_t));
+    const char *const soon2 = SOON(2, sizeof(uint8_t));
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -11833,6 +11860,9 @@ static void g61_f32_plain(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
@@ -12130,6 +12160,12 @@ static void g62_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(uint8_t));
+    const char *const soon2 = SOON(2, sizeof(uint8_t));
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -12145,6 +12181,9 @@ static void g62_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
@@ -12175,6 +12214,12 @@ static void g62_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(uint8_t));
+    const char *const soon2 = SOON(2, sizeof(uint8_t));
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -12187,6 +12232,9 @@ static void g62_f32_plain(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
@@ -12484,6 +12532,12 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(uint8_t));
+    const char *const soon2 = SOON(2, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -12500,6 +12554,9 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
@@ -12530,6 +12587,12 @@ static void g63_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(uint8_t));
+    const char *const soon2 = SOON(2, sizeof(uint8_t));
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -12543,6 +12606,9 @@ static void g63_f32_plain(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
@@ -12849,6 +12915,12 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(uint8_t));
+    const char *const soon2 = SOON(2, sizeof(uint8_t));
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -12864,6 +12936,9 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
@@ -12892,6 +12967,12 @@ static void g64_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(uint8_t));
+    const char *const soon2 = SOON(2, sizeof(uint8_t));
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -12904,6 +12985,9 @@ static void g64_f32_plain(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
@@ -14271,9 +14355,9 @@ static void g71_f32_in_double(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -14330,9 +14414,9 @@ static void g71_f32_plain(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -14375,9 +14459,9 @@ static void g71_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -14476,9 +14560,9 @@ static void g71_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -15377,10 +15461,10 @@ static void g74_f32_in_double(const fused_call *call, size_t n)
     const char *const soon3 = SOON(3, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -15445,10 +15529,10 @@ static void g74_f32_plain(const fused_call *call, size_t n)
     const char *const soon3 = SOON(3, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -15496,10 +15580,10 @@ static void g74_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -15609,10 +15693,10 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -16568,8 +16652,8 @@ static void g77_f32_in_double(const fused_call *call, size_t n)
     const char *const soon1 = SOON(1, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -16618,8 +16702,8 @@ static void g77_f32_plain(const fused_call *call, size_t n)
     const char *const soon1 = SOON(1, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
@@ -16657,8 +16741,8 @@ static void g77_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -16747,8 +16831,8 @@ static void g77_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -16834,9 +16918,9 @@ static void g78_f32_in_double(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -16893,9 +16977,9 @@ static void g78_f32_plain(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -16938,9 +17022,9 @@ static void g78_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -17040,9 +17124,9 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
@@ -18628,8 +18712,8 @@ static void g83_f32_in_double(const fused_call *call, size_t n)
     const char *const soon1 = SOON(1, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -18670,8 +18754,8 @@ static void g83_f32_plain(const fused_call *call, size_t n)
     const char *const soon1 = SOON(1, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
@@ -18705,8 +18789,8 @@ static void g83_f16_settled(const fused_call *call, size_t n)
         float_vector bt7[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft3 = absolute_float(fi1);
@@ -18787,8 +18871,8 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
         float_vector bt7[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft3 = absolute_float(fi1);
@@ -19473,9 +19557,9 @@ static void g86_f32_in_double(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19528,9 +19612,9 @@ static void g86_f32_plain(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19570,9 +19654,9 @@ static void g86_f16_settled(const fused_call *call, size_t n)
         float_vector bt6[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft3 = absolute_float(fi2);
@@ -19666,9 +19750,9 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
         float_vector bt6[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft3 = absolute_float(fi2);
@@ -19756,9 +19840,9 @@ static void g87_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19814,9 +19898,9 @@ static void g87_f32_plain(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -19860,9 +19944,9 @@ static void g87_f16_settled(const fused_call *call, size_t n)
         float_vector bt6[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             const float_vector ft3 = absolute_float(fi2);
@@ -19962,9 +20046,9 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
         float_vector bt6[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             const float_vector ft3 = absolute_float(fi2);
@@ -20057,10 +20141,10 @@ static void g88_f32_in_double(const fused_call *call, size_t n)
     const char *const soon3 = SOON(3, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20123,10 +20207,10 @@ static void g88_f32_plain(const fused_call *call, size_t n)
     const char *const soon3 = SOON(3, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20172,10 +20256,10 @@ static void g88_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20279,10 +20363,10 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20380,10 +20464,10 @@ static void g89_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20449,10 +20533,10 @@ static void g89_f32_plain(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20502,10 +20586,10 @@ static void g89_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20616,10 +20700,10 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20723,11 +20807,11 @@ static void g90_f32_in_double(const fused_call *call, size_t n)
     const char *const soon4 = SOON(4, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
-        ASK_FOR(soon4, apart4, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
+        ASK_IF_TOLD(soon4, apart4, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20798,11 +20882,11 @@ static void g90_f32_plain(const fused_call *call, size_t n)
     const char *const soon4 = SOON(4, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
-        ASK_FOR(soon4, apart4, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
+        ASK_IF_TOLD(soon4, apart4, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -20853,11 +20937,11 @@ static void g90_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
-            ASK_FOR(soon4, apart4, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
+            ASK_IF_TOLD(soon4, apart4, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -20972,11 +21056,11 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
-            ASK_FOR(soon4, apart4, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
+            ASK_IF_TOLD(soon4, apart4, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21084,11 +21168,11 @@ static void g91_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
-        ASK_FOR(soon4, apart4, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
+        ASK_IF_TOLD(soon4, apart4, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21162,11 +21246,11 @@ static void g91_f32_plain(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
-        ASK_FOR(soon4, apart4, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
+        ASK_IF_TOLD(soon4, apart4, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21221,11 +21305,11 @@ static void g91_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
-            ASK_FOR(soon4, apart4, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
+            ASK_IF_TOLD(soon4, apart4, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21347,11 +21431,11 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
-            ASK_FOR(soon4, apart4, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
+            ASK_IF_TOLD(soon4, apart4, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21456,9 +21540,9 @@ static void g92_f32_in_double(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21513,9 +21597,9 @@ static void g92_f32_plain(const fused_call *call, size_t n)
     const char *const soon2 = SOON(2, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21556,9 +21640,9 @@ static void g92_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21652,9 +21736,9 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21743,9 +21827,9 @@ static void g93_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21803,9 +21887,9 @@ static void g93_f32_plain(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21850,9 +21934,9 @@ static void g93_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -21953,9 +22037,9 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -22050,10 +22134,10 @@ static void g94_f32_in_double(const fused_call *call, size_t n)
     const char *const soon3 = SOON(3, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -22116,10 +22200,10 @@ static void g94_f32_plain(const fused_call *call, size_t n)
     const char *const soon3 = SOON(3, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -22165,10 +22249,10 @@ static void g94_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -22273,10 +22357,10 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -22375,10 +22459,10 @@ static void g95_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -22444,10 +22528,10 @@ static void g95_f32_plain(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
-        ASK_FOR(soon3, apart3, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        ASK_IF_TOLD(soon3, apart3, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -22497,10 +22581,10 @@ static void g95_f16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -22612,10 +22696,10 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
-            ASK_FOR(soon3, apart3, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            ASK_IF_TOLD(soon3, apart3, i);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
@@ -28032,8 +28116,8 @@ static void g120_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -28075,8 +28159,8 @@ static void g120_f32_plain(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
@@ -28113,8 +28197,8 @@ static void g120_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft1 = -fi0;
             const float_vector ft2 = log1p_of_float(ft1);
@@ -28193,8 +28277,8 @@ static void g120_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft1 = -fi0;
             const float_vector ft2 = log1p_of_float(ft1);
@@ -28267,9 +28351,9 @@ static void g121_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -28319,9 +28403,9 @@ static void g121_f32_plain(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        ASK_FOR(soon2, apart2, i);
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -28363,9 +28447,9 @@ static void g121_f16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft1 = -fi0;
             const float_vector ft2 = log1p_of_float(ft1);
@@ -28455,9 +28539,9 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            ASK_FOR(soon0, apart0, i);
-            ASK_FOR(soon1, apart1, i);
-            ASK_FOR(soon2, apart2, i);
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft1 = -fi0;
             const float_vector ft2 = log1p_of_float(ft1);
@@ -33127,61 +33211,61 @@ static const fused_entry entries[] = {
      NULL},
     {"exp:i0",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g10_f32_in_double, g10_f32_plain}, {NULL, NULL, NULL}, {g10_f16_settled, NULL, NULL}, {g10_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i0 mul:t0,x0",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g11_f32_in_double, g11_f32_plain}, {NULL, NULL, NULL}, {g11_f16_settled, NULL, NULL}, {g11_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i1 sum:i0 mul:t0,t1 sub:i0,t2",
      "s",
-     0, 1, 4,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 4,
      {{NULL, g12_f32_in_double, g12_f32_plain}, {NULL, NULL, NULL}, {g12_f16_settled, NULL, NULL}, {g12_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g12_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g12_f16_in_double_columns, NULL}, {NULL, g12_bf16_in_double_columns, NULL}},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g13_f32_in_double, g13_f32_plain}, {NULL, NULL, NULL}, {g13_f16_settled, NULL, NULL}, {g13_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1 div:t2,2",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g14_f32_in_double, g14_f32_plain}, {NULL, NULL, NULL}, {g14_f16_settled, NULL, NULL}, {g14_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1 div:t2,k0",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g15_f32_in_double, g15_f32_plain}, {NULL, NULL, NULL}, {g15_f16_settled, NULL, NULL}, {g15_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g16_f32_in_double, g16_f32_plain}, {NULL, NULL, NULL}, {g16_f16_settled, NULL, NULL}, {g16_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g17_f32_in_double, g17_f32_plain}, {NULL, NULL, NULL}, {g17_f16_settled, NULL, NULL}, {g17_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g18_f32_in_double, g18_f32_plain}, {NULL, NULL, NULL}, {g18_f16_settled, NULL, NULL}, {g18_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp_of_difference:i0,x0 div:t0,x1",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g19_f32_in_double, g19_f32_plain}, {NULL, NULL, NULL}, {g19_f16_settled, NULL, NULL}, {g19_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33193,7 +33277,7 @@ static const fused_entry entries[] = {
      NULL},
     {"less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g21_f32_in_double, g21_f32_plain}, {NULL, NULL, NULL}, {g21_f16_settled, NULL, NULL}, {g21_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33211,7 +33295,7 @@ static const fused_entry entries[] = {
      NULL},
     {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g24_f32_in_double, g24_f32_plain}, {NULL, NULL, NULL}, {g24_f16_settled, NULL, NULL}, {g24_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33223,7 +33307,7 @@ static const fused_entry entries[] = {
      NULL},
     {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {g26_f16_settled, NULL, NULL}, {g26_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33235,7 +33319,7 @@ static const fused_entry entries[] = {
      NULL},
     {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g28_f32_in_double, g28_f32_plain}, {NULL, NULL, NULL}, {g28_f16_settled, NULL, NULL}, {g28_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33259,31 +33343,31 @@ static const fused_entry entries[] = {
      NULL},
     {"log:i0",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g32_f32_in_double, g32_f32_plain}, {NULL, NULL, NULL}, {g32_f16_settled, NULL, NULL}, {g32_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g33_f32_in_double, g33_f32_plain}, {NULL, NULL, NULL}, {g33_f16_settled, NULL, NULL}, {g33_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {g34_f16_settled, NULL, NULL}, {g34_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {g35_f16_settled, NULL, NULL}, {g35_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log_of_odds:i0",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {g36_f16_settled, NULL, NULL}, {g36_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33295,43 +33379,43 @@ static const fused_entry entries[] = {
      g37_finish},
     {"max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4",
      "ms",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {NULL, g38_f16_in_double, NULL}, {NULL, g38_bf16_in_double, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2",
      "ms",
-     1, 1, 8,
+     1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
      {{NULL, g39_f32_in_double, g39_f32_plain}, {NULL, NULL, NULL}, {g39_f16_settled, NULL, NULL}, {g39_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g39_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double_columns, NULL}, {NULL, g39_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10",
      "mss",
-     0, 1, 24,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 24,
      {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {g40_f16_settled, NULL, NULL}, {g40_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g40_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double_columns, NULL}, {NULL, g40_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17",
      "msss",
-     1, 1, 36,
+     1, 1 << F32 | 1 << F16 | 1 << BF16, 36,
      {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {NULL, g41_f16_in_double, NULL}, {NULL, g41_bf16_in_double, NULL}},
      {{NULL, NULL, g41_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g41_f16_in_double_columns, NULL}, {NULL, g41_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13",
      "msss",
-     0, 1, 28,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 28,
      {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {NULL, g42_f16_in_double, NULL}, {NULL, g42_bf16_in_double, NULL}},
      {{NULL, NULL, g42_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g42_f16_in_double_columns, NULL}, {NULL, g42_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9",
      "mss",
-     0, 1, 24,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 24,
      {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {g43_f16_settled, NULL, NULL}, {g43_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g43_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g43_f16_in_double_columns, NULL}, {NULL, g43_bf16_in_double_columns, NULL}},
      NULL},
     {"minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {g44_f16_settled, NULL, NULL}, {g44_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33391,7 +33475,7 @@ static const fused_entry entries[] = {
      NULL},
     {"mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
-     1, 1, 8,
+     1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
      {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, NULL}, {g54_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g54_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g54_f16_in_double_columns, NULL}, {NULL, g54_bf16_in_double_columns, NULL}},
      NULL},
@@ -33403,7 +33487,7 @@ static const fused_entry entries[] = {
      NULL},
     {"mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
-     1, 1, 8,
+     1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
      {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, NULL}, {g56_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g56_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g56_f16_in_double_columns, NULL}, {NULL, g56_bf16_in_double_columns, NULL}},
      NULL},
@@ -33427,31 +33511,31 @@ static const fused_entry entries[] = {
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2",
      "s",
-     0, 0, 4,
+     0, 1 << F32, 4,
      {{NULL, g60_f32_in_double, g60_f32_plain}, {NULL, NULL, NULL}, {g60_f16_settled, NULL, NULL}, {g60_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g60_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g60_f16_in_double_columns, NULL}, {NULL, g60_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4",
      "s",
-     0, 0, 4,
+     0, 1 << F32, 4,
      {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, NULL}, {g61_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g61_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g61_f16_in_double_columns, NULL}, {NULL, g61_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4",
      "s",
-     0, 0, 4,
+     0, 1 << F32, 4,
      {{NULL, g62_f32_in_double, g62_f32_plain}, {NULL, NULL, NULL}, {g62_f16_settled, NULL, NULL}, {g62_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g62_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g62_f16_in_double_columns, NULL}, {NULL, g62_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4",
      "s",
-     0, 0, 4,
+     0, 1 << F32, 4,
      {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, NULL}, {g63_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g63_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g63_f16_in_double_columns, NULL}, {NULL, g63_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3",
      "s",
-     0, 0, 4,
+     0, 1 << F32, 4,
      {{NULL, g64_f32_in_double, g64_f32_plain}, {NULL, NULL, NULL}, {g64_f16_settled, NULL, NULL}, {g64_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g64_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g64_f16_in_double_columns, NULL}, {NULL, g64_bf16_in_double_columns, NULL}},
      NULL},
@@ -33463,7 +33547,7 @@ static const fused_entry entries[] = {
      NULL},
     {"mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
-     1, 1, 8,
+     1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
      {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, NULL}, {g66_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, g66_f16_in_double_columns, NULL}, {NULL, g66_bf16_in_double_columns, NULL}},
      NULL},
@@ -33493,7 +33577,7 @@ static const fused_entry entries[] = {
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {g71_f16_settled, NULL, NULL}, {g71_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33511,7 +33595,7 @@ static const fused_entry entries[] = {
      g73_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {g74_f16_settled, NULL, NULL}, {g74_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33529,13 +33613,13 @@ static const fused_entry entries[] = {
      g76_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {g77_f16_settled, NULL, NULL}, {g77_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {g78_f16_settled, NULL, NULL}, {g78_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33565,7 +33649,7 @@ static const fused_entry entries[] = {
      g82_finish},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g83_f32_in_double, g83_f32_plain}, {NULL, NULL, NULL}, {g83_f16_settled, NULL, NULL}, {g83_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33583,61 +33667,61 @@ static const fused_entry entries[] = {
      g85_finish},
     {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g86_f32_in_double, g86_f32_plain}, {NULL, NULL, NULL}, {g86_f16_settled, NULL, NULL}, {g86_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g87_f32_in_double, g87_f32_plain}, {NULL, NULL, NULL}, {g87_f16_settled, NULL, NULL}, {g87_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g88_f32_in_double, g88_f32_plain}, {NULL, NULL, NULL}, {g88_f16_settled, NULL, NULL}, {g88_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g89_f32_in_double, g89_f32_plain}, {NULL, NULL, NULL}, {g89_f16_settled, NULL, NULL}, {g89_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g90_f32_in_double, g90_f32_plain}, {NULL, NULL, NULL}, {g90_f16_settled, NULL, NULL}, {g90_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g91_f32_in_double, g91_f32_plain}, {NULL, NULL, NULL}, {g91_f16_settled, NULL, NULL}, {g91_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g92_f32_in_double, g92_f32_plain}, {NULL, NULL, NULL}, {g92_f16_settled, NULL, NULL}, {g92_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g93_f32_in_double, g93_f32_plain}, {NULL, NULL, NULL}, {g93_f16_settled, NULL, NULL}, {g93_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g94_f32_in_double, g94_f32_plain}, {NULL, NULL, NULL}, {g94_f16_settled, NULL, NULL}, {g94_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g95_f32_in_double, g95_f32_plain}, {NULL, NULL, NULL}, {g95_f16_settled, NULL, NULL}, {g95_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33787,13 +33871,13 @@ static const fused_entry entries[] = {
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g120_f32_in_double, g120_f32_plain}, {NULL, NULL, NULL}, {g120_f16_settled, NULL, NULL}, {g120_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
      "",
-     0, 1, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g121_f32_in_double, g121_f32_plain}, {NULL, NULL, NULL}, {g121_f16_settled, NULL, NULL}, {g121_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
@@ -33919,7 +34003,7 @@ static const fused_entry entries[] = {
      g141_finish},
     {"where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3",
      "ms",
-     1, 1, 8,
+     1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
      {{NULL, g142_f32_in_double, g142_f32_plain}, {NULL, NULL, NULL}, {g142_f16_settled, NULL, NULL}, {g142_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g142_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g142_f16_in_double_columns, NULL}, {NULL, g142_bf16_in_double_columns, NULL}},
      NULL},

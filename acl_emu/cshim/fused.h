@@ -57,7 +57,13 @@ static inline void write_part(void *to, const void *padded, size_t size)
 enum { SHORT_ROW = 1 << 13 };
 #define APART(number, item) (call->soon ? call->apart[number] : (int64_t)(2 * FLOATS * (item)))
 #define SOON(number, item) (call->soon ? call->soon[number] : (const char *)call->ins[number] + (n <= SHORT_ROW ? n * (item) : 0))
-#define ASK_FOR(soon, apart, i) __builtin_prefetch((soon) + (int64_t)((i) / (2 * FLOATS)) * (apart) + (i) / FLOATS % 2 * CACHE_LINE, 0, 2)
+#define ASK_FOR(memory, step, i) __builtin_prefetch((memory) + (int64_t)((i) / (2 * FLOATS)) * (step) + (i) / FLOATS % 2 * CACHE_LINE, 0, 2)
+#define ASK_IF_TOLD(memory, step, i)  \
+    do {                              \
+        if (call->soon) {             \
+            ASK_FOR(memory, step, i); \
+        }                             \
+    } while (0)
 
 #define PUT(type, name, memory, i, left, values)                                                        \
     do {                                                                                                \
