@@ -2978,8 +2978,200 @@ static void g18_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-/* exp_of_difference:i0,x0 div:t0,x1 */
+/* exp_of_difference:i0,i1 div:t0,i2 */
 static void g19_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = exp_of_difference_double(li0, li1);
+        const double_vector ut0 = exp_of_difference_double(ui0, ui1);
+        const double_vector lt1 = lt0 / li2;
+        const double_vector ut1 = ut0 / ui2;
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
+    }
+}
+
+static void g19_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
+    const int64_t apart2 = APART(2, sizeof(float));
+    const char *const soon2 = SOON(2, sizeof(float));
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        ASK_IF_TOLD(soon0, apart0, i);
+        ASK_IF_TOLD(soon1, apart1, i);
+        ASK_IF_TOLD(soon2, apart2, i);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector ft0 = exp_of_difference_float(fi0, fi1);
+        const float_vector ft1 = ft0 / fi2;
+        PUT_f32(out0, i, left, ft1);
+    }
+}
+
+static void g19_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector ft0 = exp_of_difference_float(fi0, fi1);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft0);
+            doubt |= equal_float(ft0, all_float(0));
+            const float_vector ft1 = ft0 / fi2;
+            half_vector ht1;
+            int again = any(doubt | unclear_f16(ft1, 3.5f, &ht1));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft1, 3.5f, &ht1);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_vector fi1 = FETCH_f16(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_difference_double(li0, li1);
+                const double_vector ut0 = exp_of_difference_double(ui0, ui1);
+                const double_vector lt1 = lt0 / li2;
+                const double_vector ut1 = ut0 / ui2;
+                PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
+            } else {
+                PUT_half(out0, i, left, ht1);
+            }
+        }
+    }
+}
+
+static void g19_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
+    const int64_t apart2 = APART(2, sizeof(uint16_t));
+    const char *const soon2 = SOON(2, sizeof(uint16_t));
+    int certain = 1;
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            ASK_IF_TOLD(soon2, apart2, i);
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector ft0 = exp_of_difference_float(fi0, fi1);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= extreme(ft0);
+            const float_vector ft1 = ft0 / fi2;
+            half_vector ht1;
+            int again = any(doubt | unclear_bf16(ft1, 3.5f, &ht1));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft1, 3.5f, &ht1);
+                doubt |= faded(ft1);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_vector fi1 = FETCH_bf16(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_difference_double(li0, li1);
+                const double_vector ut0 = exp_of_difference_double(ui0, ui1);
+                const double_vector lt1 = lt0 / li2;
+                const double_vector ut1 = ut0 / ui2;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
+            } else {
+                PUT_half(out0, i, left, ht1);
+            }
+        }
+    }
+}
+
+/* exp_of_difference:i0,x0 div:t0,x1 */
+static void g20_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3002,7 +3194,7 @@ static void g19_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g19_f32_plain(const fused_call *call, size_t n)
+static void g20_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3021,7 +3213,7 @@ static void g19_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g19_f16_settled(const fused_call *call, size_t n)
+static void g20_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3077,7 +3269,7 @@ static void g19_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g19_bf16_settled(const fused_call *call, size_t n)
+static void g20_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3135,7 +3327,7 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp_of_difference:i0,x0 sum:t0 out:t0,t1 */
-static void g20_f32_in_double(const fused_call *call, size_t n)
+static void g21_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3157,7 +3349,7 @@ static void g20_f32_in_double(const fused_call *call, size_t n)
     call->results[1] = dt1[0];
 }
 
-static void g20_f32_plain(const fused_call *call, size_t n)
+static void g21_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3176,7 +3368,7 @@ static void g20_f32_plain(const fused_call *call, size_t n)
     call->results[1] = dt1[0];
 }
 
-static void g20_f16_in_double(const fused_call *call, size_t n)
+static void g21_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3198,7 +3390,7 @@ static void g20_f16_in_double(const fused_call *call, size_t n)
     call->results[1] = dt1[0];
 }
 
-static void g20_bf16_in_double(const fused_call *call, size_t n)
+static void g21_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3221,7 +3413,7 @@ static void g20_bf16_in_double(const fused_call *call, size_t n)
 }
 
 /* less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8 */
-static void g21_f32_in_double(const fused_call *call, size_t n)
+static void g22_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3265,7 +3457,7 @@ static void g21_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g21_f32_plain(const fused_call *call, size_t n)
+static void g22_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3317,7 +3509,7 @@ static void g21_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g21_f16_settled(const fused_call *call, size_t n)
+static void g22_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3387,7 +3579,7 @@ static void g21_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g21_bf16_settled(const fused_call *call, size_t n)
+static void g22_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3459,7 +3651,7 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
-static void g22_f32_in_double(const fused_call *call, size_t n)
+static void g23_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3491,7 +3683,7 @@ static void g22_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g22_f32_plain(const fused_call *call, size_t n)
+static void g23_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3512,7 +3704,7 @@ static void g22_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g22_f16_settled(const fused_call *call, size_t n)
+static void g23_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3561,7 +3753,7 @@ static void g22_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g22_bf16_settled(const fused_call *call, size_t n)
+static void g23_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3614,7 +3806,7 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5 */
-static void g23_f32_in_double(const fused_call *call, size_t n)
+static void g24_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3647,7 +3839,7 @@ static void g23_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g23_f32_plain(const fused_call *call, size_t n)
+static void g24_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3669,7 +3861,7 @@ static void g23_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g23_f16_settled(const fused_call *call, size_t n)
+static void g24_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3724,7 +3916,7 @@ static void g23_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g23_bf16_settled(const fused_call *call, size_t n)
+static void g24_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3781,7 +3973,7 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3 */
-static void g24_f32_in_double(const fused_call *call, size_t n)
+static void g25_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3808,7 +4000,7 @@ static void g24_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g24_f32_plain(const fused_call *call, size_t n)
+static void g25_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3828,7 +4020,7 @@ static void g24_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g24_f16_settled(const fused_call *call, size_t n)
+static void g25_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3880,7 +4072,7 @@ static void g24_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g24_bf16_settled(const fused_call *call, size_t n)
+static void g25_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3933,7 +4125,7 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,1 less:0,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
-static void g25_f32_in_double(const fused_call *call, size_t n)
+static void g26_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3965,7 +4157,7 @@ static void g25_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g25_f32_plain(const fused_call *call, size_t n)
+static void g26_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3986,7 +4178,7 @@ static void g25_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g25_f16_settled(const fused_call *call, size_t n)
+static void g26_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4035,7 +4227,7 @@ static void g25_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g25_bf16_settled(const fused_call *call, size_t n)
+static void g26_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4088,7 +4280,7 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3 */
-static void g26_f32_in_double(const fused_call *call, size_t n)
+static void g27_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4115,7 +4307,7 @@ static void g26_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g26_f32_plain(const fused_call *call, size_t n)
+static void g27_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4135,7 +4327,7 @@ static void g26_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g26_f16_settled(const fused_call *call, size_t n)
+static void g27_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4187,7 +4379,7 @@ static void g26_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g26_bf16_settled(const fused_call *call, size_t n)
+static void g27_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4240,7 +4432,7 @@ static void g26_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
-static void g27_f32_in_double(const fused_call *call, size_t n)
+static void g28_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4274,7 +4466,7 @@ static void g27_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g27_f32_plain(const fused_call *call, size_t n)
+static void g28_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4297,7 +4489,7 @@ static void g27_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g27_f16_settled(const fused_call *call, size_t n)
+static void g28_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4354,7 +4546,7 @@ static void g27_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g27_bf16_settled(const fused_call *call, size_t n)
+static void g28_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4415,7 +4607,7 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3 */
-static void g28_f32_in_double(const fused_call *call, size_t n)
+static void g29_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4444,7 +4636,7 @@ static void g28_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g28_f32_plain(const fused_call *call, size_t n)
+static void g29_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4466,7 +4658,7 @@ static void g28_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g28_f16_settled(const fused_call *call, size_t n)
+static void g29_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4517,7 +4709,7 @@ static void g28_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g28_bf16_settled(const fused_call *call, size_t n)
+static void g29_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4569,7 +4761,7 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 */
-static void g29_f32_in_double(const fused_call *call, size_t n)
+static void g30_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4595,7 +4787,7 @@ static void g29_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g29_f32_plain(const fused_call *call, size_t n)
+static void g30_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4613,7 +4805,7 @@ static void g29_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g29_f16_settled(const fused_call *call, size_t n)
+static void g30_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4654,7 +4846,7 @@ static void g29_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g29_f16_plain(const fused_call *call, size_t n)
+static void g30_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4672,7 +4864,7 @@ static void g29_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g29_bf16_settled(const fused_call *call, size_t n)
+static void g30_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4713,7 +4905,7 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g29_bf16_plain(const fused_call *call, size_t n)
+static void g30_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4732,7 +4924,7 @@ static void g29_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,2 */
-static void g30_f32_in_double(const fused_call *call, size_t n)
+static void g31_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4760,7 +4952,7 @@ static void g30_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g30_f32_plain(const fused_call *call, size_t n)
+static void g31_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4779,7 +4971,7 @@ static void g30_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g30_f16_settled(const fused_call *call, size_t n)
+static void g31_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4824,7 +5016,7 @@ static void g30_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g30_bf16_settled(const fused_call *call, size_t n)
+static void g31_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4870,7 +5062,7 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0 */
-static void g31_f32_in_double(const fused_call *call, size_t n)
+static void g32_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4899,7 +5091,7 @@ static void g31_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g31_f32_plain(const fused_call *call, size_t n)
+static void g32_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4919,7 +5111,7 @@ static void g31_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g31_f16_settled(const fused_call *call, size_t n)
+static void g32_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4968,7 +5160,7 @@ static void g31_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g31_bf16_settled(const fused_call *call, size_t n)
+static void g32_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -5018,7 +5210,7 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log:i0 */
-static void g32_f32_in_double(const fused_call *call, size_t n)
+static void g33_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5037,7 +5229,7 @@ static void g32_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g32_f32_plain(const fused_call *call, size_t n)
+static void g33_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5053,7 +5245,7 @@ static void g32_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g32_f16_settled(const fused_call *call, size_t n)
+static void g33_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5096,7 +5288,7 @@ static void g32_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g32_bf16_settled(const fused_call *call, size_t n)
+static void g33_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5140,7 +5332,7 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 */
-static void g33_f32_in_double(const fused_call *call, size_t n)
+static void g34_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5179,7 +5371,7 @@ static void g33_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g33_f32_plain(const fused_call *call, size_t n)
+static void g34_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5208,7 +5400,7 @@ static void g33_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g33_f16_settled(const fused_call *call, size_t n)
+static void g34_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5274,7 +5466,7 @@ static void g33_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g33_bf16_settled(const fused_call *call, size_t n)
+static void g34_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5344,7 +5536,7 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2 */
-static void g34_f32_in_double(const fused_call *call, size_t n)
+static void g35_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5385,7 +5577,7 @@ static void g34_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g34_f32_plain(const fused_call *call, size_t n)
+static void g35_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5415,7 +5607,7 @@ static void g34_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g34_f16_settled(const fused_call *call, size_t n)
+static void g35_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5485,7 +5677,7 @@ static void g34_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g34_bf16_settled(const fused_call *call, size_t n)
+static void g35_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5559,7 +5751,7 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0 */
-static void g35_f32_in_double(const fused_call *call, size_t n)
+static void g36_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5601,7 +5793,7 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g35_f32_plain(const fused_call *call, size_t n)
+static void g36_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5632,7 +5824,7 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g35_f16_settled(const fused_call *call, size_t n)
+static void g36_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5705,7 +5897,7 @@ static void g35_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g35_bf16_settled(const fused_call *call, size_t n)
+static void g36_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5782,7 +5974,7 @@ static void g35_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log_of_odds:i0 */
-static void g36_f32_in_double(const fused_call *call, size_t n)
+static void g37_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5801,7 +5993,7 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g36_f32_plain(const fused_call *call, size_t n)
+static void g37_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5817,7 +6009,7 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g36_f16_settled(const fused_call *call, size_t n)
+static void g37_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5860,7 +6052,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g36_bf16_settled(const fused_call *call, size_t n)
+static void g37_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5904,13 +6096,13 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* max:i0 */
-static void g37_f32_in_double(const fused_call *call, size_t n)
+static void g38_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     store_largest(call->sums + 0 * PARTIALS, largest_f32(in0, n));
 }
 
-static void g37_f32_in_double_columns(const fused_call *call, size_t n)
+static void g38_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -5928,13 +6120,13 @@ static void g37_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g37_f32_plain(const fused_call *call, size_t n)
+static void g38_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     store_largest(call->sums + 0 * PARTIALS, largest_f32(in0, n));
 }
 
-static void g37_f32_plain_columns(const fused_call *call, size_t n)
+static void g38_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -5952,13 +6144,13 @@ static void g37_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g37_f16_in_double(const fused_call *call, size_t n)
+static void g38_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     store_largest(call->sums + 0 * PARTIALS, largest_f16(in0, n));
 }
 
-static void g37_f16_in_double_columns(const fused_call *call, size_t n)
+static void g38_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -5976,13 +6168,13 @@ static void g37_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g37_bf16_in_double(const fused_call *call, size_t n)
+static void g38_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     store_largest(call->sums + 0 * PARTIALS, largest_bf16(in0, n));
 }
 
-static void g37_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g38_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -6000,7 +6192,7 @@ static void g37_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g37_finish(const fused_call *call, size_t n)
+static void g38_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt0 = read_double(call->sums + 0 * call->stride + i);
@@ -6009,7 +6201,7 @@ static void g37_finish(const fused_call *call, size_t n)
 }
 
 /* max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4 */
-static void g38_f32_in_double(const fused_call *call, size_t n)
+static void g39_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const int64_t apart0 = APART(0, sizeof(float));
@@ -6035,7 +6227,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g38_f32_plain(const fused_call *call, size_t n)
+static void g39_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const int64_t apart0 = APART(0, sizeof(float));
@@ -6059,7 +6251,7 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g38_f16_in_double(const fused_call *call, size_t n)
+static void g39_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const int64_t apart0 = APART(0, sizeof(uint16_t));
@@ -6085,7 +6277,7 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g38_bf16_in_double(const fused_call *call, size_t n)
+static void g39_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const int64_t apart0 = APART(0, sizeof(uint16_t));
@@ -6112,7 +6304,7 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
 }
 
 /* max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2 */
-static void g39_f32_in_double(const fused_call *call, size_t n)
+static void g40_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6145,7 +6337,7 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g39_f32_plain(const fused_call *call, size_t n)
+static void g40_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6174,7 +6366,7 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g39_f32_plain_columns(const fused_call *call, size_t n)
+static void g40_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6233,7 +6425,7 @@ static void g39_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g39_f16_settled(const fused_call *call, size_t n)
+static void g40_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6297,7 +6489,7 @@ anew:;
     }
 }
 
-static void g39_f16_in_double_columns(const fused_call *call, size_t n)
+static void g40_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6361,7 +6553,7 @@ static void g39_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g39_bf16_settled(const fused_call *call, size_t n)
+static void g40_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6429,7 +6621,7 @@ anew:;
     }
 }
 
-static void g39_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g40_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6494,7 +6686,7 @@ static void g39_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 */
-static void g40_f32_in_double(const fused_call *call, size_t n)
+static void g41_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6538,7 +6730,7 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g40_f32_plain(const fused_call *call, size_t n)
+static void g41_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6576,7 +6768,7 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g40_f32_plain_columns(const fused_call *call, size_t n)
+static void g41_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6657,7 +6849,7 @@ static void g40_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g40_f16_settled(const fused_call *call, size_t n)
+static void g41_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6734,7 +6926,7 @@ anew:;
     }
 }
 
-static void g40_f16_in_double_columns(const fused_call *call, size_t n)
+static void g41_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6827,7 +7019,7 @@ static void g40_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g40_bf16_settled(const fused_call *call, size_t n)
+static void g41_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6904,7 +7096,7 @@ anew:;
     }
 }
 
-static void g40_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g41_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6998,7 +7190,7 @@ static void g40_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17 */
-static void g41_f32_in_double(const fused_call *call, size_t n)
+static void g42_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7064,7 +7256,7 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g41_f32_plain(const fused_call *call, size_t n)
+static void g42_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7119,7 +7311,7 @@ static void g41_f32_plain(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g41_f32_plain_columns(const fused_call *call, size_t n)
+static void g42_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7223,7 +7415,7 @@ static void g41_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g41_f16_in_double(const fused_call *call, size_t n)
+static void g42_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7289,7 +7481,7 @@ static void g41_f16_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g41_f16_in_double_columns(const fused_call *call, size_t n)
+static void g42_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7412,7 +7604,7 @@ static void g41_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g41_bf16_in_double(const fused_call *call, size_t n)
+static void g42_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7478,7 +7670,7 @@ static void g41_bf16_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g41_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g42_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7602,7 +7794,7 @@ static void g41_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13 */
-static void g42_f32_in_double(const fused_call *call, size_t n)
+static void g43_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7660,7 +7852,7 @@ static void g42_f32_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g42_f32_plain(const fused_call *call, size_t n)
+static void g43_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7710,7 +7902,7 @@ static void g42_f32_plain(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g42_f32_plain_columns(const fused_call *call, size_t n)
+static void g43_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7808,7 +8000,7 @@ static void g42_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g42_f16_in_double(const fused_call *call, size_t n)
+static void g43_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7866,7 +8058,7 @@ static void g42_f16_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g42_f16_in_double_columns(const fused_call *call, size_t n)
+static void g43_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7980,7 +8172,7 @@ static void g42_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g42_bf16_in_double(const fused_call *call, size_t n)
+static void g43_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8038,7 +8230,7 @@ static void g42_bf16_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g42_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g43_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8153,7 +8345,7 @@ static void g42_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9 */
-static void g43_f32_in_double(const fused_call *call, size_t n)
+static void g44_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8199,7 +8391,7 @@ static void g43_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g43_f32_plain(const fused_call *call, size_t n)
+static void g44_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8239,7 +8431,7 @@ static void g43_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g43_f32_plain_columns(const fused_call *call, size_t n)
+static void g44_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8324,7 +8516,7 @@ static void g43_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g43_f16_settled(const fused_call *call, size_t n)
+static void g44_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8389,7 +8581,7 @@ static void g43_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g43_f16_in_double_columns(const fused_call *call, size_t n)
+static void g44_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8488,7 +8680,7 @@ static void g43_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g43_bf16_settled(const fused_call *call, size_t n)
+static void g44_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8553,7 +8745,7 @@ static void g43_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g43_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g44_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8653,7 +8845,7 @@ static void g43_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4 */
-static void g44_f32_in_double(const fused_call *call, size_t n)
+static void g45_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8682,7 +8874,7 @@ static void g44_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g44_f32_plain(const fused_call *call, size_t n)
+static void g45_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8703,7 +8895,7 @@ static void g44_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g44_f16_settled(const fused_call *call, size_t n)
+static void g45_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8765,7 +8957,7 @@ static void g44_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g44_bf16_settled(const fused_call *call, size_t n)
+static void g45_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8829,7 +9021,7 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:-1,i1 add:i0,t0 */
-static void g45_f32_in_double(const fused_call *call, size_t n)
+static void g46_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8851,7 +9043,7 @@ static void g45_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g45_f32_plain(const fused_call *call, size_t n)
+static void g46_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8867,7 +9059,7 @@ static void g45_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g45_f16_settled(const fused_call *call, size_t n)
+static void g46_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8902,7 +9094,7 @@ static void g45_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g45_f16_plain(const fused_call *call, size_t n)
+static void g46_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8918,7 +9110,7 @@ static void g45_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g45_bf16_settled(const fused_call *call, size_t n)
+static void g46_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8953,7 +9145,7 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g45_bf16_plain(const fused_call *call, size_t n)
+static void g46_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8970,7 +9162,7 @@ static void g45_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:-1,i1 sub:i0,t0 */
-static void g46_f32_in_double(const fused_call *call, size_t n)
+static void g47_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8992,7 +9184,7 @@ static void g46_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g46_f32_plain(const fused_call *call, size_t n)
+static void g47_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9008,7 +9200,7 @@ static void g46_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g46_f16_settled(const fused_call *call, size_t n)
+static void g47_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9043,7 +9235,7 @@ static void g46_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g46_f16_plain(const fused_call *call, size_t n)
+static void g47_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9059,7 +9251,7 @@ static void g46_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g46_bf16_settled(const fused_call *call, size_t n)
+static void g47_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9094,7 +9286,7 @@ static void g46_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g46_bf16_plain(const fused_call *call, size_t n)
+static void g47_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9111,7 +9303,7 @@ static void g46_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:0,i1 add:i0,t0 */
-static void g47_f32_in_double(const fused_call *call, size_t n)
+static void g48_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9133,7 +9325,7 @@ static void g47_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g47_f32_plain(const fused_call *call, size_t n)
+static void g48_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9149,7 +9341,7 @@ static void g47_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g47_f16_settled(const fused_call *call, size_t n)
+static void g48_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9185,7 +9377,7 @@ static void g47_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g47_bf16_settled(const fused_call *call, size_t n)
+static void g48_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9222,7 +9414,7 @@ static void g47_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:0,i1 sub:i0,t0 */
-static void g48_f32_in_double(const fused_call *call, size_t n)
+static void g49_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9244,7 +9436,7 @@ static void g48_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f32_plain(const fused_call *call, size_t n)
+static void g49_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9260,7 +9452,7 @@ static void g48_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f16_settled(const fused_call *call, size_t n)
+static void g49_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9296,7 +9488,7 @@ static void g48_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g48_bf16_settled(const fused_call *call, size_t n)
+static void g49_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9333,7 +9525,7 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:0.5,i1 add:i0,t0 */
-static void g49_f32_in_double(const fused_call *call, size_t n)
+static void g50_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9355,7 +9547,7 @@ static void g49_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f32_plain(const fused_call *call, size_t n)
+static void g50_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9371,7 +9563,7 @@ static void g49_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f16_settled(const fused_call *call, size_t n)
+static void g50_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9406,7 +9598,7 @@ static void g49_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f16_plain(const fused_call *call, size_t n)
+static void g50_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9422,7 +9614,7 @@ static void g49_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g49_bf16_settled(const fused_call *call, size_t n)
+static void g50_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9457,7 +9649,7 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g49_bf16_plain(const fused_call *call, size_t n)
+static void g50_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9474,7 +9666,7 @@ static void g49_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:0.5,i1 sub:i0,t0 */
-static void g50_f32_in_double(const fused_call *call, size_t n)
+static void g51_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9496,7 +9688,7 @@ static void g50_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f32_plain(const fused_call *call, size_t n)
+static void g51_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9512,7 +9704,7 @@ static void g50_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f16_settled(const fused_call *call, size_t n)
+static void g51_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9547,7 +9739,7 @@ static void g50_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f16_plain(const fused_call *call, size_t n)
+static void g51_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9563,7 +9755,7 @@ static void g50_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g50_bf16_settled(const fused_call *call, size_t n)
+static void g51_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9598,7 +9790,7 @@ static void g50_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g50_bf16_plain(const fused_call *call, size_t n)
+static void g51_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9615,7 +9807,7 @@ static void g50_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:2,i1 add:i0,t0 */
-static void g51_f32_in_double(const fused_call *call, size_t n)
+static void g52_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9637,7 +9829,7 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g51_f32_plain(const fused_call *call, size_t n)
+static void g52_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9653,7 +9845,7 @@ static void g51_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g51_f16_settled(const fused_call *call, size_t n)
+static void g52_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9688,7 +9880,7 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g51_f16_plain(const fused_call *call, size_t n)
+static void g52_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9704,7 +9896,7 @@ static void g51_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g51_bf16_settled(const fused_call *call, size_t n)
+static void g52_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9741,7 +9933,7 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:2,i1 sub:i0,t0 */
-static void g52_f32_in_double(const fused_call *call, size_t n)
+static void g53_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9763,7 +9955,7 @@ static void g52_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f32_plain(const fused_call *call, size_t n)
+static void g53_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9779,7 +9971,7 @@ static void g52_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f16_settled(const fused_call *call, size_t n)
+static void g53_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9814,7 +10006,7 @@ static void g52_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f16_plain(const fused_call *call, size_t n)
+static void g53_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9830,7 +10022,7 @@ static void g52_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g52_bf16_settled(const fused_call *call, size_t n)
+static void g53_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9867,7 +10059,7 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,-1 */
-static void g53_f32_in_double(const fused_call *call, size_t n)
+static void g54_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9883,7 +10075,7 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g53_f32_plain(const fused_call *call, size_t n)
+static void g54_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9896,7 +10088,7 @@ static void g53_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g53_f16_settled(const fused_call *call, size_t n)
+static void g54_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9923,7 +10115,7 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g53_f16_plain(const fused_call *call, size_t n)
+static void g54_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9936,7 +10128,7 @@ static void g53_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g53_bf16_settled(const fused_call *call, size_t n)
+static void g54_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9963,7 +10155,7 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g53_bf16_plain(const fused_call *call, size_t n)
+static void g54_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9977,7 +10169,7 @@ static void g53_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g54_f32_in_double(const fused_call *call, size_t n)
+static void g55_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10038,7 +10230,7 @@ static void g54_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f32_plain(const fused_call *call, size_t n)
+static void g55_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10087,7 +10279,7 @@ static void g54_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f32_plain_columns(const fused_call *call, size_t n)
+static void g55_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10154,7 +10346,7 @@ static void g54_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f16_settled(const fused_call *call, size_t n)
+static void g55_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10239,7 +10431,7 @@ static void g54_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f16_in_double_columns(const fused_call *call, size_t n)
+static void g55_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10322,7 +10514,7 @@ static void g54_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g54_bf16_settled(const fused_call *call, size_t n)
+static void g55_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10411,7 +10603,7 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g54_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g55_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10495,7 +10687,7 @@ static void g54_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0 */
-static void g55_f32_in_double(const fused_call *call, size_t n)
+static void g56_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10511,7 +10703,7 @@ static void g55_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g55_f32_plain(const fused_call *call, size_t n)
+static void g56_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10524,7 +10716,7 @@ static void g55_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g55_f16_settled(const fused_call *call, size_t n)
+static void g56_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10552,7 +10744,7 @@ static void g55_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g55_f16_plain(const fused_call *call, size_t n)
+static void g56_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10565,7 +10757,7 @@ static void g55_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g55_bf16_settled(const fused_call *call, size_t n)
+static void g56_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10593,7 +10785,7 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g55_bf16_plain(const fused_call *call, size_t n)
+static void g56_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10607,7 +10799,7 @@ static void g55_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g56_f32_in_double(const fused_call *call, size_t n)
+static void g57_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10668,7 +10860,7 @@ static void g56_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f32_plain(const fused_call *call, size_t n)
+static void g57_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10717,7 +10909,7 @@ static void g56_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f32_plain_columns(const fused_call *call, size_t n)
+static void g57_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10784,7 +10976,7 @@ static void g56_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f16_settled(const fused_call *call, size_t n)
+static void g57_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10869,7 +11061,7 @@ static void g56_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f16_in_double_columns(const fused_call *call, size_t n)
+static void g57_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10952,7 +11144,7 @@ static void g56_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g56_bf16_settled(const fused_call *call, size_t n)
+static void g57_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11041,7 +11233,7 @@ static void g56_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g56_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g57_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11125,7 +11317,7 @@ static void g56_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0.5 */
-static void g57_f32_in_double(const fused_call *call, size_t n)
+static void g58_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -11141,7 +11333,7 @@ static void g57_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f32_plain(const fused_call *call, size_t n)
+static void g58_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -11154,7 +11346,7 @@ static void g57_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f16_settled(const fused_call *call, size_t n)
+static void g58_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -11181,7 +11373,7 @@ static void g57_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f16_plain(const fused_call *call, size_t n)
+static void g58_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -11194,7 +11386,7 @@ static void g57_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g57_bf16_settled(const fused_call *call, size_t n)
+static void g58_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -11221,7 +11413,7 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g57_bf16_plain(const fused_call *call, size_t n)
+static void g58_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -11235,7 +11427,7 @@ static void g57_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,2 */
-static void g58_f32_in_double(const fused_call *call, size_t n)
+static void g59_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -11251,7 +11443,7 @@ static void g58_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f32_plain(const fused_call *call, size_t n)
+static void g59_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -11264,7 +11456,7 @@ static void g58_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f16_settled(const fused_call *call, size_t n)
+static void g59_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -11291,7 +11483,7 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f16_plain(const fused_call *call, size_t n)
+static void g59_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -11304,7 +11496,7 @@ static void g58_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g58_bf16_settled(const fused_call *call, size_t n)
+static void g59_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -11332,7 +11524,7 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g58_bf16_plain(const fused_call *call, size_t n)
+static void g59_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -11346,7 +11538,7 @@ static void g58_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 */
-static void g59_f32_in_double(const fused_call *call, size_t n)
+static void g60_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11366,7 +11558,7 @@ static void g59_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f32_plain(const fused_call *call, size_t n)
+static void g60_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11381,7 +11573,7 @@ static void g59_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f16_settled(const fused_call *call, size_t n)
+static void g60_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11413,7 +11605,7 @@ static void g59_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f16_plain(const fused_call *call, size_t n)
+static void g60_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11428,7 +11620,7 @@ static void g59_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g59_bf16_settled(const fused_call *call, size_t n)
+static void g60_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11460,7 +11652,7 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g59_bf16_plain(const fused_call *call, size_t n)
+static void g60_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11476,7 +11668,7 @@ static void g59_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 */
-static void g60_f32_in_double(const fused_call *call, size_t n)
+static void g61_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11519,7 +11711,7 @@ static void g60_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f32_plain(const fused_call *call, size_t n)
+static void g61_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11552,7 +11744,7 @@ static void g60_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f32_plain_columns(const fused_call *call, size_t n)
+static void g61_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11595,7 +11787,7 @@ static void g60_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f16_settled(const fused_call *call, size_t n)
+static void g61_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11635,7 +11827,7 @@ static void g60_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f16_in_double_columns(const fused_call *call, size_t n)
+static void g61_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11687,7 +11879,7 @@ static void g60_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g60_bf16_settled(const fused_call *call, size_t n)
+static void g61_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11728,7 +11920,7 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g60_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g61_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11781,7 +11973,7 @@ static void g60_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4 */
-static void g61_f32_in_double(const fused_call *call, size_t n)
+static void g62_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11835,7 +12027,7 @@ static void g61_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f32_plain(const fused_call *call, size_t n)
+static void g62_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11875,7 +12067,7 @@ static void g61_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f32_plain_columns(const fused_call *call, size_t n)
+static void g62_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11922,7 +12114,7 @@ static void g61_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f16_settled(const fused_call *call, size_t n)
+static void g62_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11976,7 +12168,7 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f16_in_double_columns(const fused_call *call, size_t n)
+static void g62_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12036,7 +12228,7 @@ static void g61_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g61_bf16_settled(const fused_call *call, size_t n)
+static void g62_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12092,7 +12284,7 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g61_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g62_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12153,7 +12345,7 @@ static void g61_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4 */
-static void g62_f32_in_double(const fused_call *call, size_t n)
+static void g63_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12207,7 +12399,7 @@ static void g62_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f32_plain(const fused_call *call, size_t n)
+static void g63_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12247,7 +12439,7 @@ static void g62_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f32_plain_columns(const fused_call *call, size_t n)
+static void g63_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12294,7 +12486,7 @@ static void g62_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f16_settled(const fused_call *call, size_t n)
+static void g63_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12348,7 +12540,7 @@ static void g62_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f16_in_double_columns(const fused_call *call, size_t n)
+static void g63_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12408,7 +12600,7 @@ static void g62_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g62_bf16_settled(const fused_call *call, size_t n)
+static void g63_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12464,7 +12656,7 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g62_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g63_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12525,7 +12717,7 @@ static void g62_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4 */
-static void g63_f32_in_double(const fused_call *call, size_t n)
+static void g64_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12580,7 +12772,7 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f32_plain(const fused_call *call, size_t n)
+static void g64_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12621,7 +12813,7 @@ static void g63_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f32_plain_columns(const fused_call *call, size_t n)
+static void g64_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12669,7 +12861,7 @@ static void g63_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f16_settled(const fused_call *call, size_t n)
+static void g64_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12726,7 +12918,7 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f16_in_double_columns(const fused_call *call, size_t n)
+static void g64_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12787,7 +12979,7 @@ static void g63_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g63_bf16_settled(const fused_call *call, size_t n)
+static void g64_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12846,7 +13038,7 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g63_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g64_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12908,7 +13100,7 @@ static void g63_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3 */
-static void g64_f32_in_double(const fused_call *call, size_t n)
+static void g65_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12960,7 +13152,7 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f32_plain(const fused_call *call, size_t n)
+static void g65_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12999,7 +13191,7 @@ static void g64_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f32_plain_columns(const fused_call *call, size_t n)
+static void g65_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13045,7 +13237,7 @@ static void g64_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f16_settled(const fused_call *call, size_t n)
+static void g65_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13095,7 +13287,7 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f16_in_double_columns(const fused_call *call, size_t n)
+static void g65_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13153,7 +13345,7 @@ static void g64_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g64_bf16_settled(const fused_call *call, size_t n)
+static void g65_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13205,7 +13397,7 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g64_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g65_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13264,7 +13456,7 @@ static void g64_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,k0 */
-static void g65_f32_in_double(const fused_call *call, size_t n)
+static void g66_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -13281,7 +13473,7 @@ static void g65_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f32_plain(const fused_call *call, size_t n)
+static void g66_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -13295,7 +13487,7 @@ static void g65_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f16_settled(const fused_call *call, size_t n)
+static void g66_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -13327,7 +13519,7 @@ static void g65_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f16_plain(const fused_call *call, size_t n)
+static void g66_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -13341,7 +13533,7 @@ static void g65_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g65_bf16_settled(const fused_call *call, size_t n)
+static void g66_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -13373,7 +13565,7 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g65_bf16_plain(const fused_call *call, size_t n)
+static void g66_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -13388,7 +13580,7 @@ static void g65_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g66_f32_in_double(const fused_call *call, size_t n)
+static void g67_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13450,7 +13642,7 @@ static void g66_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g66_f32_plain(const fused_call *call, size_t n)
+static void g67_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13477,7 +13669,7 @@ static void g66_f32_plain(const fused_call *call, size_t n)
     }
     const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
     if (UNLIKELY(!isfinite(dt2[0]))) { /* a product may have been too large for float */
-        g66_f32_in_double(call, n);
+        g67_f32_in_double(call, n);
         return;
     }
     const float_vector ft2 = joined(dt2, dt2);
@@ -13505,7 +13697,7 @@ static void g66_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g66_f16_settled(const fused_call *call, size_t n)
+static void g67_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13591,7 +13783,7 @@ static void g66_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g66_f16_in_double_columns(const fused_call *call, size_t n)
+static void g67_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13675,7 +13867,7 @@ static void g66_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g66_bf16_settled(const fused_call *call, size_t n)
+static void g67_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13765,7 +13957,7 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g66_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g67_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13850,7 +14042,7 @@ static void g66_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,x0 */
-static void g67_f32_in_double(const fused_call *call, size_t n)
+static void g68_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -13867,7 +14059,7 @@ static void g67_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g67_f32_plain(const fused_call *call, size_t n)
+static void g68_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -13881,7 +14073,7 @@ static void g67_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g67_f16_settled(const fused_call *call, size_t n)
+static void g68_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -13913,7 +14105,7 @@ static void g67_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g67_f16_plain(const fused_call *call, size_t n)
+static void g68_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -13927,7 +14119,7 @@ static void g67_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g67_bf16_settled(const fused_call *call, size_t n)
+static void g68_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -13959,7 +14151,7 @@ static void g67_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g67_bf16_plain(const fused_call *call, size_t n)
+static void g68_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -13974,7 +14166,7 @@ static void g67_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:k0,i1 add:i0,t0 */
-static void g68_f32_in_double(const fused_call *call, size_t n)
+static void g69_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13997,7 +14189,7 @@ static void g68_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g68_f32_plain(const fused_call *call, size_t n)
+static void g69_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14014,7 +14206,7 @@ static void g68_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g68_f16_settled(const fused_call *call, size_t n)
+static void g69_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14054,7 +14246,7 @@ static void g68_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g68_bf16_settled(const fused_call *call, size_t n)
+static void g69_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14095,7 +14287,7 @@ static void g68_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:k0,i1 sub:i0,t0 */
-static void g69_f32_in_double(const fused_call *call, size_t n)
+static void g70_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14118,7 +14310,7 @@ static void g69_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g69_f32_plain(const fused_call *call, size_t n)
+static void g70_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14135,7 +14327,7 @@ static void g69_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g69_f16_settled(const fused_call *call, size_t n)
+static void g70_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14175,7 +14367,7 @@ static void g69_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g69_bf16_settled(const fused_call *call, size_t n)
+static void g70_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14216,7 +14408,7 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:x0,i1 */
-static void g70_f32_in_double(const fused_call *call, size_t n)
+static void g71_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
@@ -14233,7 +14425,7 @@ static void g70_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g70_f32_plain(const fused_call *call, size_t n)
+static void g71_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
@@ -14247,7 +14439,7 @@ static void g70_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g70_f16_settled(const fused_call *call, size_t n)
+static void g71_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
@@ -14279,7 +14471,7 @@ static void g70_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g70_f16_plain(const fused_call *call, size_t n)
+static void g71_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
@@ -14293,7 +14485,7 @@ static void g70_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g70_bf16_settled(const fused_call *call, size_t n)
+static void g71_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
@@ -14325,7 +14517,7 @@ static void g70_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g70_bf16_plain(const fused_call *call, size_t n)
+static void g71_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
@@ -14340,7 +14532,7 @@ static void g70_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 */
-static void g71_f32_in_double(const fused_call *call, size_t n)
+static void g72_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14399,7 +14591,7 @@ static void g71_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g71_f32_plain(const fused_call *call, size_t n)
+static void g72_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14438,7 +14630,7 @@ static void g71_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g71_f16_settled(const fused_call *call, size_t n)
+static void g72_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14536,7 +14728,7 @@ static void g71_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g71_bf16_settled(const fused_call *call, size_t n)
+static void g72_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14639,407 +14831,6 @@ static void g71_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 */
-static void g72_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
-        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g72_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector li2 = lower_half(fi2);
-                const double_vector ui2 = upper_half(fi2);
-                const double_vector lt0 = -li0;
-                const double_vector ut0 = -ui0;
-                const double_vector lt1 = maximum_double(all_double(0), lt0);
-                const double_vector ut1 = maximum_double(all_double(0), ut0);
-                const double_vector lt2 = absolute_double(li0);
-                const double_vector ut2 = absolute_double(ui0);
-                const double_vector lt3 = -lt2;
-                const double_vector ut3 = -ut2;
-                const double_vector lt4 = exp_of_double(lt3);
-                const double_vector ut4 = exp_of_double(ut3);
-                const double_vector lt5 = log1p_of_part_double(lt4);
-                const double_vector ut5 = log1p_of_part_double(ut4);
-                const double_vector lt6 = lt1 + lt5;
-                const double_vector ut6 = ut1 + ut5;
-                const double_vector lt7 = li1 * lt6;
-                const double_vector ut7 = ui1 * ut6;
-                const double_vector lt8 = lt7 * li2;
-                const double_vector ut8 = ut7 * ui2;
-                const double_vector lt9 = all_double(1) - li1;
-                const double_vector ut9 = all_double(1) - ui1;
-                const double_vector lt10 = maximum_double(all_double(0), li0);
-                const double_vector ut10 = maximum_double(all_double(0), ui0);
-                const double_vector lt11 = lt10 + lt5;
-                const double_vector ut11 = ut10 + ut5;
-                const double_vector lt12 = lt9 * lt11;
-                const double_vector ut12 = ut9 * ut11;
-                const double_vector lt13 = lt8 + lt12;
-                const double_vector ut13 = ut8 + ut12;
-                l_t14 = added_double(l_t14, lt13);
-                u_t14 = added_double(u_t14, ut13);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t14);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-        }
-    }
-}
-
-static void g72_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi2;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        l_t14 = added_double(l_t14, lower_half(live_float(left, ft13, 0)));
-        u_t14 = added_double(u_t14, upper_half(live_float(left, ft13, 0)));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g72_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-                const float_vector ft0 = -fi0;
-                const float_vector ft1 = maximum_float(all_float(0), ft0);
-                const float_vector ft2 = absolute_float(fi0);
-                const float_vector ft3 = -ft2;
-                const float_vector ft4 = exp_of_float(ft3);
-                const float_vector ft5 = log1p_of_part_float(ft4);
-                const float_vector ft6 = ft1 + ft5;
-                const float_vector ft7 = fi1 * ft6;
-                const float_vector ft8 = ft7 * fi2;
-                const float_vector ft9 = all_float(1) - fi1;
-                const float_vector ft10 = maximum_float(all_float(0), fi0);
-                const float_vector ft11 = ft10 + ft5;
-                const float_vector ft12 = ft9 * ft11;
-                const float_vector ft13 = ft8 + ft12;
-                l_t14 = added_double(l_t14, lower_half(ft13));
-                u_t14 = added_double(u_t14, upper_half(ft13));
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t14);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-        }
-    }
-}
-
-static void g72_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
-        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g72_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector li2 = lower_half(fi2);
-                const double_vector ui2 = upper_half(fi2);
-                const double_vector lt0 = -li0;
-                const double_vector ut0 = -ui0;
-                const double_vector lt1 = maximum_double(all_double(0), lt0);
-                const double_vector ut1 = maximum_double(all_double(0), ut0);
-                const double_vector lt2 = absolute_double(li0);
-                const double_vector ut2 = absolute_double(ui0);
-                const double_vector lt3 = -lt2;
-                const double_vector ut3 = -ut2;
-                const double_vector lt4 = exp_of_double(lt3);
-                const double_vector ut4 = exp_of_double(ut3);
-                const double_vector lt5 = log1p_of_part_double(lt4);
-                const double_vector ut5 = log1p_of_part_double(ut4);
-                const double_vector lt6 = lt1 + lt5;
-                const double_vector ut6 = ut1 + ut5;
-                const double_vector lt7 = li1 * lt6;
-                const double_vector ut7 = ui1 * ut6;
-                const double_vector lt8 = lt7 * li2;
-                const double_vector ut8 = ut7 * ui2;
-                const double_vector lt9 = all_double(1) - li1;
-                const double_vector ut9 = all_double(1) - ui1;
-                const double_vector lt10 = maximum_double(all_double(0), li0);
-                const double_vector ut10 = maximum_double(all_double(0), ui0);
-                const double_vector lt11 = lt10 + lt5;
-                const double_vector ut11 = ut10 + ut5;
-                const double_vector lt12 = lt9 * lt11;
-                const double_vector ut12 = ut9 * ut11;
-                const double_vector lt13 = lt8 + lt12;
-                const double_vector ut13 = ut8 + ut12;
-                l_t14 = added_double(l_t14, lt13);
-                u_t14 = added_double(u_t14, ut13);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t14);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-        }
-    }
-}
-
-static void g72_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
-        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g72_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector li2 = lower_half(fi2);
-                const double_vector ui2 = upper_half(fi2);
-                const double_vector lt0 = -li0;
-                const double_vector ut0 = -ui0;
-                const double_vector lt1 = maximum_double(all_double(0), lt0);
-                const double_vector ut1 = maximum_double(all_double(0), ut0);
-                const double_vector lt2 = absolute_double(li0);
-                const double_vector ut2 = absolute_double(ui0);
-                const double_vector lt3 = -lt2;
-                const double_vector ut3 = -ut2;
-                const double_vector lt4 = exp_of_double(lt3);
-                const double_vector ut4 = exp_of_double(ut3);
-                const double_vector lt5 = log1p_of_part_double(lt4);
-                const double_vector ut5 = log1p_of_part_double(ut4);
-                const double_vector lt6 = lt1 + lt5;
-                const double_vector ut6 = ut1 + ut5;
-                const double_vector lt7 = li1 * lt6;
-                const double_vector ut7 = ui1 * ut6;
-                const double_vector lt8 = lt7 * li2;
-                const double_vector ut8 = ut7 * ui2;
-                const double_vector lt9 = all_double(1) - li1;
-                const double_vector ut9 = all_double(1) - ui1;
-                const double_vector lt10 = maximum_double(all_double(0), li0);
-                const double_vector ut10 = maximum_double(all_double(0), ui0);
-                const double_vector lt11 = lt10 + lt5;
-                const double_vector ut11 = ut10 + ut5;
-                const double_vector lt12 = lt9 * lt11;
-                const double_vector ut12 = ut9 * ut11;
-                const double_vector lt13 = lt8 + lt12;
-                const double_vector ut13 = ut8 + ut12;
-                l_t14 = added_double(l_t14, lt13);
-                u_t14 = added_double(u_t14, ut13);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t14);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-        }
-    }
-}
-
-static void g72_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt14);
-    }
-}
-
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0 */
 static void g73_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -15434,6 +15225,407 @@ static void g73_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g73_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt14);
+    }
+}
+
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0 */
+static void g74_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li2;
+        const double_vector ut8 = ut7 * ui2;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g74_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li2;
+                const double_vector ut8 = ut7 * ui2;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t14 = added_double(l_t14, lt13);
+                u_t14 = added_double(u_t14, ut13);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
+        }
+    }
+}
+
+static void g74_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = ft7 * fi2;
+        const float_vector ft9 = all_float(1) - fi1;
+        const float_vector ft10 = maximum_float(all_float(0), fi0);
+        const float_vector ft11 = ft10 + ft5;
+        const float_vector ft12 = ft9 * ft11;
+        const float_vector ft13 = ft8 + ft12;
+        l_t14 = added_double(l_t14, lower_half(live_float(left, ft13, 0)));
+        u_t14 = added_double(u_t14, upper_half(live_float(left, ft13, 0)));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g74_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector ft0 = -fi0;
+                const float_vector ft1 = maximum_float(all_float(0), ft0);
+                const float_vector ft2 = absolute_float(fi0);
+                const float_vector ft3 = -ft2;
+                const float_vector ft4 = exp_of_float(ft3);
+                const float_vector ft5 = log1p_of_part_float(ft4);
+                const float_vector ft6 = ft1 + ft5;
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = ft7 * fi2;
+                const float_vector ft9 = all_float(1) - fi1;
+                const float_vector ft10 = maximum_float(all_float(0), fi0);
+                const float_vector ft11 = ft10 + ft5;
+                const float_vector ft12 = ft9 * ft11;
+                const float_vector ft13 = ft8 + ft12;
+                l_t14 = added_double(l_t14, lower_half(ft13));
+                u_t14 = added_double(u_t14, upper_half(ft13));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
+        }
+    }
+}
+
+static void g74_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li2;
+        const double_vector ut8 = ut7 * ui2;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g74_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li2;
+                const double_vector ut8 = ut7 * ui2;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t14 = added_double(l_t14, lt13);
+                u_t14 = added_double(u_t14, ut13);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
+        }
+    }
+}
+
+static void g74_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li2;
+        const double_vector ut8 = ut7 * ui2;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g74_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li2;
+                const double_vector ut8 = ut7 * ui2;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t14 = added_double(l_t14, lt13);
+                u_t14 = added_double(u_t14, ut13);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
+        }
+    }
+}
+
+static void g74_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
@@ -15443,7 +15635,7 @@ static void g73_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 */
-static void g74_f32_in_double(const fused_call *call, size_t n)
+static void g75_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15511,7 +15703,7 @@ static void g74_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g74_f32_plain(const fused_call *call, size_t n)
+static void g75_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15556,7 +15748,7 @@ static void g74_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g74_f16_settled(const fused_call *call, size_t n)
+static void g75_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15665,7 +15857,7 @@ static void g74_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g74_bf16_settled(const fused_call *call, size_t n)
+static void g75_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15780,435 +15972,6 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 */
-static void g75_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
-        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
-}
-
-static void g75_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-                const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector li2 = lower_half(fi2);
-                const double_vector ui2 = upper_half(fi2);
-                const double_vector li3 = lower_half(fi3);
-                const double_vector ui3 = upper_half(fi3);
-                const double_vector lt0 = -li0;
-                const double_vector ut0 = -ui0;
-                const double_vector lt1 = maximum_double(all_double(0), lt0);
-                const double_vector ut1 = maximum_double(all_double(0), ut0);
-                const double_vector lt2 = absolute_double(li0);
-                const double_vector ut2 = absolute_double(ui0);
-                const double_vector lt3 = -lt2;
-                const double_vector ut3 = -ut2;
-                const double_vector lt4 = exp_of_double(lt3);
-                const double_vector ut4 = exp_of_double(ut3);
-                const double_vector lt5 = log1p_of_part_double(lt4);
-                const double_vector ut5 = log1p_of_part_double(ut4);
-                const double_vector lt6 = lt1 + lt5;
-                const double_vector ut6 = ut1 + ut5;
-                const double_vector lt7 = li1 * lt6;
-                const double_vector ut7 = ui1 * ut6;
-                const double_vector lt8 = lt7 * li3;
-                const double_vector ut8 = ut7 * ui3;
-                const double_vector lt9 = all_double(1) - li1;
-                const double_vector ut9 = all_double(1) - ui1;
-                const double_vector lt10 = maximum_double(all_double(0), li0);
-                const double_vector ut10 = maximum_double(all_double(0), ui0);
-                const double_vector lt11 = lt10 + lt5;
-                const double_vector ut11 = ut10 + ut5;
-                const double_vector lt12 = lt9 * lt11;
-                const double_vector ut12 = ut9 * ut11;
-                const double_vector lt13 = lt8 + lt12;
-                const double_vector ut13 = ut8 + ut12;
-                l_t15 = fma_double(lt13, li2, l_t15);
-                u_t15 = fma_double(ut13, ui2, u_t15);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t15);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
-        }
-    }
-}
-
-static void g75_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi3;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        l_t15 = fma_double(lower_half(live_float(left, ft13, 0)), lower_half(live_float(left, fi2, 0)), l_t15);
-        u_t15 = fma_double(upper_half(live_float(left, ft13, 0)), upper_half(live_float(left, fi2, 0)), u_t15);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
-}
-
-static void g75_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-                const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
-                const float_vector ft0 = -fi0;
-                const float_vector ft1 = maximum_float(all_float(0), ft0);
-                const float_vector ft2 = absolute_float(fi0);
-                const float_vector ft3 = -ft2;
-                const float_vector ft4 = exp_of_float(ft3);
-                const float_vector ft5 = log1p_of_part_float(ft4);
-                const float_vector ft6 = ft1 + ft5;
-                const float_vector ft7 = fi1 * ft6;
-                const float_vector ft8 = ft7 * fi3;
-                const float_vector ft9 = all_float(1) - fi1;
-                const float_vector ft10 = maximum_float(all_float(0), fi0);
-                const float_vector ft11 = ft10 + ft5;
-                const float_vector ft12 = ft9 * ft11;
-                const float_vector ft13 = ft8 + ft12;
-                l_t15 = fma_double(lower_half(ft13), lower_half(fi2), l_t15);
-                u_t15 = fma_double(upper_half(ft13), upper_half(fi2), u_t15);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t15);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
-        }
-    }
-}
-
-static void g75_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
-        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
-}
-
-static void g75_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-                const float_vector fi3 = FETCH_f16((const char *)in3 + row * call->pitches[3], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector li2 = lower_half(fi2);
-                const double_vector ui2 = upper_half(fi2);
-                const double_vector li3 = lower_half(fi3);
-                const double_vector ui3 = upper_half(fi3);
-                const double_vector lt0 = -li0;
-                const double_vector ut0 = -ui0;
-                const double_vector lt1 = maximum_double(all_double(0), lt0);
-                const double_vector ut1 = maximum_double(all_double(0), ut0);
-                const double_vector lt2 = absolute_double(li0);
-                const double_vector ut2 = absolute_double(ui0);
-                const double_vector lt3 = -lt2;
-                const double_vector ut3 = -ut2;
-                const double_vector lt4 = exp_of_double(lt3);
-                const double_vector ut4 = exp_of_double(ut3);
-                const double_vector lt5 = log1p_of_part_double(lt4);
-                const double_vector ut5 = log1p_of_part_double(ut4);
-                const double_vector lt6 = lt1 + lt5;
-                const double_vector ut6 = ut1 + ut5;
-                const double_vector lt7 = li1 * lt6;
-                const double_vector ut7 = ui1 * ut6;
-                const double_vector lt8 = lt7 * li3;
-                const double_vector ut8 = ut7 * ui3;
-                const double_vector lt9 = all_double(1) - li1;
-                const double_vector ut9 = all_double(1) - ui1;
-                const double_vector lt10 = maximum_double(all_double(0), li0);
-                const double_vector ut10 = maximum_double(all_double(0), ui0);
-                const double_vector lt11 = lt10 + lt5;
-                const double_vector ut11 = ut10 + ut5;
-                const double_vector lt12 = lt9 * lt11;
-                const double_vector ut12 = ut9 * ut11;
-                const double_vector lt13 = lt8 + lt12;
-                const double_vector ut13 = ut8 + ut12;
-                l_t15 = fma_double(lt13, li2, l_t15);
-                u_t15 = fma_double(ut13, ui2, u_t15);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t15);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
-        }
-    }
-}
-
-static void g75_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
-        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
-}
-
-static void g75_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-                const float_vector fi3 = FETCH_bf16((const char *)in3 + row * call->pitches[3], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector li2 = lower_half(fi2);
-                const double_vector ui2 = upper_half(fi2);
-                const double_vector li3 = lower_half(fi3);
-                const double_vector ui3 = upper_half(fi3);
-                const double_vector lt0 = -li0;
-                const double_vector ut0 = -ui0;
-                const double_vector lt1 = maximum_double(all_double(0), lt0);
-                const double_vector ut1 = maximum_double(all_double(0), ut0);
-                const double_vector lt2 = absolute_double(li0);
-                const double_vector ut2 = absolute_double(ui0);
-                const double_vector lt3 = -lt2;
-                const double_vector ut3 = -ut2;
-                const double_vector lt4 = exp_of_double(lt3);
-                const double_vector ut4 = exp_of_double(ut3);
-                const double_vector lt5 = log1p_of_part_double(lt4);
-                const double_vector ut5 = log1p_of_part_double(ut4);
-                const double_vector lt6 = lt1 + lt5;
-                const double_vector ut6 = ut1 + ut5;
-                const double_vector lt7 = li1 * lt6;
-                const double_vector ut7 = ui1 * ut6;
-                const double_vector lt8 = lt7 * li3;
-                const double_vector ut8 = ut7 * ui3;
-                const double_vector lt9 = all_double(1) - li1;
-                const double_vector ut9 = all_double(1) - ui1;
-                const double_vector lt10 = maximum_double(all_double(0), li0);
-                const double_vector ut10 = maximum_double(all_double(0), ui0);
-                const double_vector lt11 = lt10 + lt5;
-                const double_vector ut11 = ut10 + ut5;
-                const double_vector lt12 = lt9 * lt11;
-                const double_vector ut12 = ut9 * ut11;
-                const double_vector lt13 = lt8 + lt12;
-                const double_vector ut13 = ut8 + ut12;
-                l_t15 = fma_double(lt13, li2, l_t15);
-                u_t15 = fma_double(ut13, ui2, u_t15);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t15);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
-        }
-    }
-}
-
-static void g75_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt15 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt15);
-    }
-}
-
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0 */
 static void g76_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -16631,6 +16394,435 @@ static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g76_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt15 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt15);
+    }
+}
+
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0 */
+static void g77_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector li3 = lower_half(fi3);
+        const double_vector ui3 = upper_half(fi3);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li3;
+        const double_vector ut8 = ut7 * ui3;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
+}
+
+static void g77_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li3;
+                const double_vector ut8 = ut7 * ui3;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t15 = fma_double(lt13, li2, l_t15);
+                u_t15 = fma_double(ut13, ui2, u_t15);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t15);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
+        }
+    }
+}
+
+static void g77_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = ft7 * fi3;
+        const float_vector ft9 = all_float(1) - fi1;
+        const float_vector ft10 = maximum_float(all_float(0), fi0);
+        const float_vector ft11 = ft10 + ft5;
+        const float_vector ft12 = ft9 * ft11;
+        const float_vector ft13 = ft8 + ft12;
+        l_t15 = fma_double(lower_half(live_float(left, ft13, 0)), lower_half(live_float(left, fi2, 0)), l_t15);
+        u_t15 = fma_double(upper_half(live_float(left, ft13, 0)), upper_half(live_float(left, fi2, 0)), u_t15);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
+}
+
+static void g77_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+                const float_vector ft0 = -fi0;
+                const float_vector ft1 = maximum_float(all_float(0), ft0);
+                const float_vector ft2 = absolute_float(fi0);
+                const float_vector ft3 = -ft2;
+                const float_vector ft4 = exp_of_float(ft3);
+                const float_vector ft5 = log1p_of_part_float(ft4);
+                const float_vector ft6 = ft1 + ft5;
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = ft7 * fi3;
+                const float_vector ft9 = all_float(1) - fi1;
+                const float_vector ft10 = maximum_float(all_float(0), fi0);
+                const float_vector ft11 = ft10 + ft5;
+                const float_vector ft12 = ft9 * ft11;
+                const float_vector ft13 = ft8 + ft12;
+                l_t15 = fma_double(lower_half(ft13), lower_half(fi2), l_t15);
+                u_t15 = fma_double(upper_half(ft13), upper_half(fi2), u_t15);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t15);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
+        }
+    }
+}
+
+static void g77_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector li3 = lower_half(fi3);
+        const double_vector ui3 = upper_half(fi3);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li3;
+        const double_vector ut8 = ut7 * ui3;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
+}
+
+static void g77_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector fi3 = FETCH_f16((const char *)in3 + row * call->pitches[3], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li3;
+                const double_vector ut8 = ut7 * ui3;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t15 = fma_double(lt13, li2, l_t15);
+                u_t15 = fma_double(ut13, ui2, u_t15);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t15);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
+        }
+    }
+}
+
+static void g77_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector li3 = lower_half(fi3);
+        const double_vector ui3 = upper_half(fi3);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li3;
+        const double_vector ut8 = ut7 * ui3;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
+}
+
+static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector fi3 = FETCH_bf16((const char *)in3 + row * call->pitches[3], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li3;
+                const double_vector ut8 = ut7 * ui3;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t15 = fma_double(lt13, li2, l_t15);
+                u_t15 = fma_double(ut13, ui2, u_t15);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t15);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
+        }
+    }
+}
+
+static void g77_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt15 = read_double(call->sums + 0 * call->stride + i);
@@ -16640,7 +16832,7 @@ static void g76_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 */
-static void g77_f32_in_double(const fused_call *call, size_t n)
+static void g78_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16690,7 +16882,7 @@ static void g77_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g77_f32_plain(const fused_call *call, size_t n)
+static void g78_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16723,7 +16915,7 @@ static void g77_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g77_f16_settled(const fused_call *call, size_t n)
+static void g78_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16811,7 +17003,7 @@ static void g77_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g77_bf16_settled(const fused_call *call, size_t n)
+static void g78_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16903,7 +17095,7 @@ static void g77_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 */
-static void g78_f32_in_double(const fused_call *call, size_t n)
+static void g79_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16962,7 +17154,7 @@ static void g78_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g78_f32_plain(const fused_call *call, size_t n)
+static void g79_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17001,7 +17193,7 @@ static void g78_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g78_f16_settled(const fused_call *call, size_t n)
+static void g79_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17100,7 +17292,7 @@ static void g78_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g78_bf16_settled(const fused_call *call, size_t n)
+static void g79_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17204,393 +17396,6 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 */
-static void g79_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
-        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g79_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector li2 = lower_half(fi2);
-                const double_vector ui2 = upper_half(fi2);
-                const double_vector lt0 = -li0;
-                const double_vector ut0 = -ui0;
-                const double_vector lt1 = maximum_double(all_double(0), lt0);
-                const double_vector ut1 = maximum_double(all_double(0), ut0);
-                const double_vector lt2 = absolute_double(li0);
-                const double_vector ut2 = absolute_double(ui0);
-                const double_vector lt3 = -lt2;
-                const double_vector ut3 = -ut2;
-                const double_vector lt4 = exp_of_double(lt3);
-                const double_vector ut4 = exp_of_double(ut3);
-                const double_vector lt5 = log1p_of_part_double(lt4);
-                const double_vector ut5 = log1p_of_part_double(ut4);
-                const double_vector lt6 = lt1 + lt5;
-                const double_vector ut6 = ut1 + ut5;
-                const double_vector lt7 = li1 * lt6;
-                const double_vector ut7 = ui1 * ut6;
-                const double_vector lt8 = all_double(1) - li1;
-                const double_vector ut8 = all_double(1) - ui1;
-                const double_vector lt9 = maximum_double(all_double(0), li0);
-                const double_vector ut9 = maximum_double(all_double(0), ui0);
-                const double_vector lt10 = lt9 + lt5;
-                const double_vector ut10 = ut9 + ut5;
-                const double_vector lt11 = lt8 * lt10;
-                const double_vector ut11 = ut8 * ut10;
-                const double_vector lt12 = lt7 + lt11;
-                const double_vector ut12 = ut7 + ut11;
-                l_t14 = fma_double(lt12, li2, l_t14);
-                u_t14 = fma_double(ut12, ui2, u_t14);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t14);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-        }
-    }
-}
-
-static void g79_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        l_t14 = fma_double(lower_half(live_float(left, ft12, 0)), lower_half(live_float(left, fi2, 0)), l_t14);
-        u_t14 = fma_double(upper_half(live_float(left, ft12, 0)), upper_half(live_float(left, fi2, 0)), u_t14);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g79_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-                const float_vector ft0 = -fi0;
-                const float_vector ft1 = maximum_float(all_float(0), ft0);
-                const float_vector ft2 = absolute_float(fi0);
-                const float_vector ft3 = -ft2;
-                const float_vector ft4 = exp_of_float(ft3);
-                const float_vector ft5 = log1p_of_part_float(ft4);
-                const float_vector ft6 = ft1 + ft5;
-                const float_vector ft7 = fi1 * ft6;
-                const float_vector ft8 = all_float(1) - fi1;
-                const float_vector ft9 = maximum_float(all_float(0), fi0);
-                const float_vector ft10 = ft9 + ft5;
-                const float_vector ft11 = ft8 * ft10;
-                const float_vector ft12 = ft7 + ft11;
-                l_t14 = fma_double(lower_half(ft12), lower_half(fi2), l_t14);
-                u_t14 = fma_double(upper_half(ft12), upper_half(fi2), u_t14);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t14);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-        }
-    }
-}
-
-static void g79_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
-        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g79_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector li2 = lower_half(fi2);
-                const double_vector ui2 = upper_half(fi2);
-                const double_vector lt0 = -li0;
-                const double_vector ut0 = -ui0;
-                const double_vector lt1 = maximum_double(all_double(0), lt0);
-                const double_vector ut1 = maximum_double(all_double(0), ut0);
-                const double_vector lt2 = absolute_double(li0);
-                const double_vector ut2 = absolute_double(ui0);
-                const double_vector lt3 = -lt2;
-                const double_vector ut3 = -ut2;
-                const double_vector lt4 = exp_of_double(lt3);
-                const double_vector ut4 = exp_of_double(ut3);
-                const double_vector lt5 = log1p_of_part_double(lt4);
-                const double_vector ut5 = log1p_of_part_double(ut4);
-                const double_vector lt6 = lt1 + lt5;
-                const double_vector ut6 = ut1 + ut5;
-                const double_vector lt7 = li1 * lt6;
-                const double_vector ut7 = ui1 * ut6;
-                const double_vector lt8 = all_double(1) - li1;
-                const double_vector ut8 = all_double(1) - ui1;
-                const double_vector lt9 = maximum_double(all_double(0), li0);
-                const double_vector ut9 = maximum_double(all_double(0), ui0);
-                const double_vector lt10 = lt9 + lt5;
-                const double_vector ut10 = ut9 + ut5;
-                const double_vector lt11 = lt8 * lt10;
-                const double_vector ut11 = ut8 * ut10;
-                const double_vector lt12 = lt7 + lt11;
-                const double_vector ut12 = ut7 + ut11;
-                l_t14 = fma_double(lt12, li2, l_t14);
-                u_t14 = fma_double(ut12, ui2, u_t14);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t14);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-        }
-    }
-}
-
-static void g79_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
-        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g79_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector li2 = lower_half(fi2);
-                const double_vector ui2 = upper_half(fi2);
-                const double_vector lt0 = -li0;
-                const double_vector ut0 = -ui0;
-                const double_vector lt1 = maximum_double(all_double(0), lt0);
-                const double_vector ut1 = maximum_double(all_double(0), ut0);
-                const double_vector lt2 = absolute_double(li0);
-                const double_vector ut2 = absolute_double(ui0);
-                const double_vector lt3 = -lt2;
-                const double_vector ut3 = -ut2;
-                const double_vector lt4 = exp_of_double(lt3);
-                const double_vector ut4 = exp_of_double(ut3);
-                const double_vector lt5 = log1p_of_part_double(lt4);
-                const double_vector ut5 = log1p_of_part_double(ut4);
-                const double_vector lt6 = lt1 + lt5;
-                const double_vector ut6 = ut1 + ut5;
-                const double_vector lt7 = li1 * lt6;
-                const double_vector ut7 = ui1 * ut6;
-                const double_vector lt8 = all_double(1) - li1;
-                const double_vector ut8 = all_double(1) - ui1;
-                const double_vector lt9 = maximum_double(all_double(0), li0);
-                const double_vector ut9 = maximum_double(all_double(0), ui0);
-                const double_vector lt10 = lt9 + lt5;
-                const double_vector ut10 = ut9 + ut5;
-                const double_vector lt11 = lt8 * lt10;
-                const double_vector ut11 = ut8 * ut10;
-                const double_vector lt12 = lt7 + lt11;
-                const double_vector ut12 = ut7 + ut11;
-                l_t14 = fma_double(lt12, li2, l_t14);
-                u_t14 = fma_double(ut12, ui2, u_t14);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t14);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-        }
-    }
-}
-
-static void g79_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt14);
-    }
-}
-
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0 */
 static void g80_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -17971,28 +17776,30 @@ static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g80_finish(const fused_call *call, size_t n)
 {
-    const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector dt15 = dt14 / dk0;
-        write_double(call->results + 0 * call->stride + i, dt15);
+        write_double(call->results + 0 * call->stride + i, dt14);
     }
 }
 
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 */
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0 */
 static void g81_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
         const double_vector lt0 = -li0;
         const double_vector ut0 = -ui0;
         const double_vector lt1 = maximum_double(all_double(0), lt0);
@@ -18019,28 +17826,32 @@ static void g81_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
-        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g81_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (int64_t first = 0; first < call->rows; first += call->together) {
         const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
             for (int64_t row = first; row < end; row++) {
                 const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
                 const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
                 const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
                 const double_vector lt0 = -li0;
                 const double_vector ut0 = -ui0;
                 const double_vector lt1 = maximum_double(all_double(0), lt0);
@@ -18067,11 +17878,11 @@ static void g81_f32_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut11 = ut8 * ut10;
                 const double_vector lt12 = lt7 + lt11;
                 const double_vector ut12 = ut7 + ut11;
-                l_t13 = added_double(l_t13, lt12);
-                u_t13 = added_double(u_t13, ut12);
+                l_t14 = fma_double(lt12, li2, l_t14);
+                u_t14 = fma_double(ut12, ui2, u_t14);
             }
-            write_double(call->sums + 0 * call->stride + i, l_t13);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
     }
 }
@@ -18080,11 +17891,13 @@ static void g81_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -18098,24 +17911,26 @@ static void g81_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t13 = added_double(l_t13, lower_half(live_float(left, ft12, 0)));
-        u_t13 = added_double(u_t13, upper_half(live_float(left, ft12, 0)));
+        l_t14 = fma_double(lower_half(live_float(left, ft12, 0)), lower_half(live_float(left, fi2, 0)), l_t14);
+        u_t14 = fma_double(upper_half(live_float(left, ft12, 0)), upper_half(live_float(left, fi2, 0)), u_t14);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g81_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (int64_t first = 0; first < call->rows; first += call->together) {
         const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
             for (int64_t row = first; row < end; row++) {
                 const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
                 const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
                 const float_vector ft0 = -fi0;
                 const float_vector ft1 = maximum_float(all_float(0), ft0);
                 const float_vector ft2 = absolute_float(fi0);
@@ -18129,11 +17944,11 @@ static void g81_f32_plain_columns(const fused_call *call, size_t n)
                 const float_vector ft10 = ft9 + ft5;
                 const float_vector ft11 = ft8 * ft10;
                 const float_vector ft12 = ft7 + ft11;
-                l_t13 = added_double(l_t13, lower_half(ft12));
-                u_t13 = added_double(u_t13, upper_half(ft12));
+                l_t14 = fma_double(lower_half(ft12), lower_half(fi2), l_t14);
+                u_t14 = fma_double(upper_half(ft12), upper_half(fi2), u_t14);
             }
-            write_double(call->sums + 0 * call->stride + i, l_t13);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
     }
 }
@@ -18142,15 +17957,19 @@ static void g81_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
         const double_vector lt0 = -li0;
         const double_vector ut0 = -ui0;
         const double_vector lt1 = maximum_double(all_double(0), lt0);
@@ -18177,28 +17996,32 @@ static void g81_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
-        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g81_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (int64_t first = 0; first < call->rows; first += call->together) {
         const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
             for (int64_t row = first; row < end; row++) {
                 const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
                 const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
                 const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
                 const double_vector lt0 = -li0;
                 const double_vector ut0 = -ui0;
                 const double_vector lt1 = maximum_double(all_double(0), lt0);
@@ -18225,11 +18048,11 @@ static void g81_f16_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut11 = ut8 * ut10;
                 const double_vector lt12 = lt7 + lt11;
                 const double_vector ut12 = ut7 + ut11;
-                l_t13 = added_double(l_t13, lt12);
-                u_t13 = added_double(u_t13, ut12);
+                l_t14 = fma_double(lt12, li2, l_t14);
+                u_t14 = fma_double(ut12, ui2, u_t14);
             }
-            write_double(call->sums + 0 * call->stride + i, l_t13);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
     }
 }
@@ -18238,15 +18061,19 @@ static void g81_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
         const double_vector lt0 = -li0;
         const double_vector ut0 = -ui0;
         const double_vector lt1 = maximum_double(all_double(0), lt0);
@@ -18273,28 +18100,32 @@ static void g81_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
-        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g81_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (int64_t first = 0; first < call->rows; first += call->together) {
         const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
             for (int64_t row = first; row < end; row++) {
                 const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
                 const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
                 const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
                 const double_vector lt0 = -li0;
                 const double_vector ut0 = -ui0;
                 const double_vector lt1 = maximum_double(all_double(0), lt0);
@@ -18321,24 +18152,26 @@ static void g81_bf16_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut11 = ut8 * ut10;
                 const double_vector lt12 = lt7 + lt11;
                 const double_vector ut12 = ut7 + ut11;
-                l_t13 = added_double(l_t13, lt12);
-                u_t13 = added_double(u_t13, ut12);
+                l_t14 = fma_double(lt12, li2, l_t14);
+                u_t14 = fma_double(ut12, ui2, u_t14);
             }
-            write_double(call->sums + 0 * call->stride + i, l_t13);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
     }
 }
 
 static void g81_finish(const fused_call *call, size_t n)
 {
+    const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt13 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt13);
+        const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector dt15 = dt14 / dk0;
+        write_double(call->results + 0 * call->stride + i, dt15);
     }
 }
 
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0 */
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 */
 static void g82_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -18691,6 +18524,365 @@ static void g82_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g82_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt13 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt13);
+    }
+}
+
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0 */
+static void g83_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+}
+
+static void g83_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t13 = added_double(l_t13, lt12);
+                u_t13 = added_double(u_t13, ut12);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t13);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+        }
+    }
+}
+
+static void g83_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = all_float(1) - fi1;
+        const float_vector ft9 = maximum_float(all_float(0), fi0);
+        const float_vector ft10 = ft9 + ft5;
+        const float_vector ft11 = ft8 * ft10;
+        const float_vector ft12 = ft7 + ft11;
+        l_t13 = added_double(l_t13, lower_half(live_float(left, ft12, 0)));
+        u_t13 = added_double(u_t13, upper_half(live_float(left, ft12, 0)));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+}
+
+static void g83_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = -fi0;
+                const float_vector ft1 = maximum_float(all_float(0), ft0);
+                const float_vector ft2 = absolute_float(fi0);
+                const float_vector ft3 = -ft2;
+                const float_vector ft4 = exp_of_float(ft3);
+                const float_vector ft5 = log1p_of_part_float(ft4);
+                const float_vector ft6 = ft1 + ft5;
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = all_float(1) - fi1;
+                const float_vector ft9 = maximum_float(all_float(0), fi0);
+                const float_vector ft10 = ft9 + ft5;
+                const float_vector ft11 = ft8 * ft10;
+                const float_vector ft12 = ft7 + ft11;
+                l_t13 = added_double(l_t13, lower_half(ft12));
+                u_t13 = added_double(u_t13, upper_half(ft12));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t13);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+        }
+    }
+}
+
+static void g83_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+}
+
+static void g83_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t13 = added_double(l_t13, lt12);
+                u_t13 = added_double(u_t13, ut12);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t13);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+        }
+    }
+}
+
+static void g83_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+}
+
+static void g83_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t13 = added_double(l_t13, lt12);
+                u_t13 = added_double(u_t13, ut12);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t13);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+        }
+    }
+}
+
+static void g83_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt13 = read_double(call->sums + 0 * call->stride + i);
@@ -18700,7 +18892,7 @@ static void g82_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 */
-static void g83_f32_in_double(const fused_call *call, size_t n)
+static void g84_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18742,7 +18934,7 @@ static void g83_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g83_f32_plain(const fused_call *call, size_t n)
+static void g84_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18771,7 +18963,7 @@ static void g83_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g83_f16_settled(const fused_call *call, size_t n)
+static void g84_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18851,7 +19043,7 @@ static void g83_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g83_bf16_settled(const fused_call *call, size_t n)
+static void g84_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18934,309 +19126,6 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 */
-static void g84_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(li1);
-        const double_vector ut3 = absolute_double(ui1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = absolute_double(li0);
-        const double_vector ut5 = absolute_double(ui0);
-        const double_vector lt6 = exp_of_product_double(lt4, lt5);
-        const double_vector ut6 = exp_of_product_double(ut4, ut5);
-        const double_vector lt7 = log1p_of_part_double(lt6);
-        const double_vector ut7 = log1p_of_part_double(ut6);
-        const double_vector lt8 = lt2 + lt7;
-        const double_vector ut8 = ut2 + ut7;
-        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
-        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
-}
-
-static void g84_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = -li1;
-                const double_vector ut0 = -ui1;
-                const double_vector lt1 = lt0 * li0;
-                const double_vector ut1 = ut0 * ui0;
-                const double_vector lt2 = maximum_double(all_double(0), lt1);
-                const double_vector ut2 = maximum_double(all_double(0), ut1);
-                const double_vector lt3 = absolute_double(li1);
-                const double_vector ut3 = absolute_double(ui1);
-                const double_vector lt4 = -lt3;
-                const double_vector ut4 = -ut3;
-                const double_vector lt5 = absolute_double(li0);
-                const double_vector ut5 = absolute_double(ui0);
-                const double_vector lt6 = exp_of_product_double(lt4, lt5);
-                const double_vector ut6 = exp_of_product_double(ut4, ut5);
-                const double_vector lt7 = log1p_of_part_double(lt6);
-                const double_vector ut7 = log1p_of_part_double(ut6);
-                const double_vector lt8 = lt2 + lt7;
-                const double_vector ut8 = ut2 + ut7;
-                l_t9 = added_double(l_t9, lt8);
-                u_t9 = added_double(u_t9, ut8);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t9);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
-        }
-    }
-}
-
-static void g84_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi1;
-        const float_vector ft1 = ft0 * fi0;
-        const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(fi1);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = absolute_float(fi0);
-        const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        const float_vector ft7 = log1p_of_part_float(ft6);
-        const float_vector ft8 = ft2 + ft7;
-        l_t9 = added_double(l_t9, lower_half(live_float(left, ft8, 0)));
-        u_t9 = added_double(u_t9, upper_half(live_float(left, ft8, 0)));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
-}
-
-static void g84_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = -fi1;
-                const float_vector ft1 = ft0 * fi0;
-                const float_vector ft2 = maximum_float(all_float(0), ft1);
-                const float_vector ft3 = absolute_float(fi1);
-                const float_vector ft4 = -ft3;
-                const float_vector ft5 = absolute_float(fi0);
-                const float_vector ft6 = exp_of_product_float(ft4, ft5);
-                const float_vector ft7 = log1p_of_part_float(ft6);
-                const float_vector ft8 = ft2 + ft7;
-                l_t9 = added_double(l_t9, lower_half(ft8));
-                u_t9 = added_double(u_t9, upper_half(ft8));
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t9);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
-        }
-    }
-}
-
-static void g84_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(li1);
-        const double_vector ut3 = absolute_double(ui1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = absolute_double(li0);
-        const double_vector ut5 = absolute_double(ui0);
-        const double_vector lt6 = exp_of_product_double(lt4, lt5);
-        const double_vector ut6 = exp_of_product_double(ut4, ut5);
-        const double_vector lt7 = log1p_of_part_double(lt6);
-        const double_vector ut7 = log1p_of_part_double(ut6);
-        const double_vector lt8 = lt2 + lt7;
-        const double_vector ut8 = ut2 + ut7;
-        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
-        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
-}
-
-static void g84_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = -li1;
-                const double_vector ut0 = -ui1;
-                const double_vector lt1 = lt0 * li0;
-                const double_vector ut1 = ut0 * ui0;
-                const double_vector lt2 = maximum_double(all_double(0), lt1);
-                const double_vector ut2 = maximum_double(all_double(0), ut1);
-                const double_vector lt3 = absolute_double(li1);
-                const double_vector ut3 = absolute_double(ui1);
-                const double_vector lt4 = -lt3;
-                const double_vector ut4 = -ut3;
-                const double_vector lt5 = absolute_double(li0);
-                const double_vector ut5 = absolute_double(ui0);
-                const double_vector lt6 = exp_of_product_double(lt4, lt5);
-                const double_vector ut6 = exp_of_product_double(ut4, ut5);
-                const double_vector lt7 = log1p_of_part_double(lt6);
-                const double_vector ut7 = log1p_of_part_double(ut6);
-                const double_vector lt8 = lt2 + lt7;
-                const double_vector ut8 = ut2 + ut7;
-                l_t9 = added_double(l_t9, lt8);
-                u_t9 = added_double(u_t9, ut8);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t9);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
-        }
-    }
-}
-
-static void g84_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(li1);
-        const double_vector ut3 = absolute_double(ui1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = absolute_double(li0);
-        const double_vector ut5 = absolute_double(ui0);
-        const double_vector lt6 = exp_of_product_double(lt4, lt5);
-        const double_vector ut6 = exp_of_product_double(ut4, ut5);
-        const double_vector lt7 = log1p_of_part_double(lt6);
-        const double_vector ut7 = log1p_of_part_double(ut6);
-        const double_vector lt8 = lt2 + lt7;
-        const double_vector ut8 = ut2 + ut7;
-        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
-        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
-}
-
-static void g84_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = -li1;
-                const double_vector ut0 = -ui1;
-                const double_vector lt1 = lt0 * li0;
-                const double_vector ut1 = ut0 * ui0;
-                const double_vector lt2 = maximum_double(all_double(0), lt1);
-                const double_vector ut2 = maximum_double(all_double(0), ut1);
-                const double_vector lt3 = absolute_double(li1);
-                const double_vector ut3 = absolute_double(ui1);
-                const double_vector lt4 = -lt3;
-                const double_vector ut4 = -ut3;
-                const double_vector lt5 = absolute_double(li0);
-                const double_vector ut5 = absolute_double(ui0);
-                const double_vector lt6 = exp_of_product_double(lt4, lt5);
-                const double_vector ut6 = exp_of_product_double(ut4, ut5);
-                const double_vector lt7 = log1p_of_part_double(lt6);
-                const double_vector ut7 = log1p_of_part_double(ut6);
-                const double_vector lt8 = lt2 + lt7;
-                const double_vector ut8 = ut2 + ut7;
-                l_t9 = added_double(l_t9, lt8);
-                u_t9 = added_double(u_t9, ut8);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t9);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
-        }
-    }
-}
-
-static void g84_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt9);
-    }
-}
-
-/* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0 */
 static void g85_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -19533,6 +19422,309 @@ static void g85_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g85_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt9);
+    }
+}
+
+/* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0 */
+static void g86_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li1;
+        const double_vector ut0 = -ui1;
+        const double_vector lt1 = lt0 * li0;
+        const double_vector ut1 = ut0 * ui0;
+        const double_vector lt2 = maximum_double(all_double(0), lt1);
+        const double_vector ut2 = maximum_double(all_double(0), ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
+        const double_vector lt4 = -lt3;
+        const double_vector ut4 = -ut3;
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g86_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li1;
+                const double_vector ut0 = -ui1;
+                const double_vector lt1 = lt0 * li0;
+                const double_vector ut1 = ut0 * ui0;
+                const double_vector lt2 = maximum_double(all_double(0), lt1);
+                const double_vector ut2 = maximum_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li1);
+                const double_vector ut3 = absolute_double(ui1);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li0);
+                const double_vector ut5 = absolute_double(ui0);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = log1p_of_part_double(lt6);
+                const double_vector ut7 = log1p_of_part_double(ut6);
+                const double_vector lt8 = lt2 + lt7;
+                const double_vector ut8 = ut2 + ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+        }
+    }
+}
+
+static void g86_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = -fi1;
+        const float_vector ft1 = ft0 * fi0;
+        const float_vector ft2 = maximum_float(all_float(0), ft1);
+        const float_vector ft3 = absolute_float(fi1);
+        const float_vector ft4 = -ft3;
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        l_t9 = added_double(l_t9, lower_half(live_float(left, ft8, 0)));
+        u_t9 = added_double(u_t9, upper_half(live_float(left, ft8, 0)));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g86_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = -fi1;
+                const float_vector ft1 = ft0 * fi0;
+                const float_vector ft2 = maximum_float(all_float(0), ft1);
+                const float_vector ft3 = absolute_float(fi1);
+                const float_vector ft4 = -ft3;
+                const float_vector ft5 = absolute_float(fi0);
+                const float_vector ft6 = exp_of_product_float(ft4, ft5);
+                const float_vector ft7 = log1p_of_part_float(ft6);
+                const float_vector ft8 = ft2 + ft7;
+                l_t9 = added_double(l_t9, lower_half(ft8));
+                u_t9 = added_double(u_t9, upper_half(ft8));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+        }
+    }
+}
+
+static void g86_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li1;
+        const double_vector ut0 = -ui1;
+        const double_vector lt1 = lt0 * li0;
+        const double_vector ut1 = ut0 * ui0;
+        const double_vector lt2 = maximum_double(all_double(0), lt1);
+        const double_vector ut2 = maximum_double(all_double(0), ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
+        const double_vector lt4 = -lt3;
+        const double_vector ut4 = -ut3;
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g86_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li1;
+                const double_vector ut0 = -ui1;
+                const double_vector lt1 = lt0 * li0;
+                const double_vector ut1 = ut0 * ui0;
+                const double_vector lt2 = maximum_double(all_double(0), lt1);
+                const double_vector ut2 = maximum_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li1);
+                const double_vector ut3 = absolute_double(ui1);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li0);
+                const double_vector ut5 = absolute_double(ui0);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = log1p_of_part_double(lt6);
+                const double_vector ut7 = log1p_of_part_double(ut6);
+                const double_vector lt8 = lt2 + lt7;
+                const double_vector ut8 = ut2 + ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+        }
+    }
+}
+
+static void g86_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li1;
+        const double_vector ut0 = -ui1;
+        const double_vector lt1 = lt0 * li0;
+        const double_vector ut1 = ut0 * ui0;
+        const double_vector lt2 = maximum_double(all_double(0), lt1);
+        const double_vector ut2 = maximum_double(all_double(0), ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
+        const double_vector lt4 = -lt3;
+        const double_vector ut4 = -ut3;
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g86_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li1;
+                const double_vector ut0 = -ui1;
+                const double_vector lt1 = lt0 * li0;
+                const double_vector ut1 = ut0 * ui0;
+                const double_vector lt2 = maximum_double(all_double(0), lt1);
+                const double_vector ut2 = maximum_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li1);
+                const double_vector ut3 = absolute_double(ui1);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li0);
+                const double_vector ut5 = absolute_double(ui0);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = log1p_of_part_double(lt6);
+                const double_vector ut7 = log1p_of_part_double(ut6);
+                const double_vector lt8 = lt2 + lt7;
+                const double_vector ut8 = ut2 + ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+        }
+    }
+}
+
+static void g86_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
@@ -19542,7 +19734,7 @@ static void g85_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 */
-static void g86_f32_in_double(const fused_call *call, size_t n)
+static void g87_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19597,7 +19789,7 @@ static void g86_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g86_f32_plain(const fused_call *call, size_t n)
+static void g87_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19634,7 +19826,7 @@ static void g86_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g86_f16_settled(const fused_call *call, size_t n)
+static void g87_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19727,7 +19919,7 @@ static void g86_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g86_bf16_settled(const fused_call *call, size_t n)
+static void g87_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19824,7 +20016,7 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0 */
-static void g87_f32_in_double(const fused_call *call, size_t n)
+static void g88_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19882,7 +20074,7 @@ static void g87_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g87_f32_plain(const fused_call *call, size_t n)
+static void g88_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19921,7 +20113,7 @@ static void g87_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g87_f16_settled(const fused_call *call, size_t n)
+static void g88_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20020,7 +20212,7 @@ static void g87_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g87_bf16_settled(const fused_call *call, size_t n)
+static void g88_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20123,7 +20315,7 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 */
-static void g88_f32_in_double(const fused_call *call, size_t n)
+static void g89_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20189,7 +20381,7 @@ static void g88_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g88_f32_plain(const fused_call *call, size_t n)
+static void g89_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20233,7 +20425,7 @@ static void g88_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g88_f16_settled(const fused_call *call, size_t n)
+static void g89_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20336,7 +20528,7 @@ static void g88_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g88_bf16_settled(const fused_call *call, size_t n)
+static void g89_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20445,7 +20637,7 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0 */
-static void g89_f32_in_double(const fused_call *call, size_t n)
+static void g90_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20514,7 +20706,7 @@ static void g89_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g89_f32_plain(const fused_call *call, size_t n)
+static void g90_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20560,7 +20752,7 @@ static void g89_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g89_f16_settled(const fused_call *call, size_t n)
+static void g90_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20670,7 +20862,7 @@ static void g89_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g89_bf16_settled(const fused_call *call, size_t n)
+static void g90_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20786,7 +20978,7 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 */
-static void g90_f32_in_double(const fused_call *call, size_t n)
+static void g91_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20861,7 +21053,7 @@ static void g90_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g90_f32_plain(const fused_call *call, size_t n)
+static void g91_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20911,7 +21103,7 @@ static void g90_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g90_f16_settled(const fused_call *call, size_t n)
+static void g91_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21025,7 +21217,7 @@ static void g90_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g90_bf16_settled(const fused_call *call, size_t n)
+static void g91_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21146,7 +21338,7 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0 */
-static void g91_f32_in_double(const fused_call *call, size_t n)
+static void g92_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21224,7 +21416,7 @@ static void g91_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g91_f32_plain(const fused_call *call, size_t n)
+static void g92_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21276,7 +21468,7 @@ static void g91_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g91_f16_settled(const fused_call *call, size_t n)
+static void g92_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21397,7 +21589,7 @@ static void g91_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g91_bf16_settled(const fused_call *call, size_t n)
+static void g92_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21525,7 +21717,7 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 */
-static void g92_f32_in_double(const fused_call *call, size_t n)
+static void g93_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21582,7 +21774,7 @@ static void g92_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g92_f32_plain(const fused_call *call, size_t n)
+static void g93_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21620,7 +21812,7 @@ static void g92_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g92_f16_settled(const fused_call *call, size_t n)
+static void g93_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21713,7 +21905,7 @@ static void g92_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g92_bf16_settled(const fused_call *call, size_t n)
+static void g93_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21811,7 +22003,7 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0 */
-static void g93_f32_in_double(const fused_call *call, size_t n)
+static void g94_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21871,7 +22063,7 @@ static void g93_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g93_f32_plain(const fused_call *call, size_t n)
+static void g94_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21911,7 +22103,7 @@ static void g93_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g93_f16_settled(const fused_call *call, size_t n)
+static void g94_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22011,7 +22203,7 @@ static void g93_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g93_bf16_settled(const fused_call *call, size_t n)
+static void g94_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22116,7 +22308,7 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 */
-static void g94_f32_in_double(const fused_call *call, size_t n)
+static void g95_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22182,7 +22374,7 @@ static void g94_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g94_f32_plain(const fused_call *call, size_t n)
+static void g95_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22226,7 +22418,7 @@ static void g94_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g94_f16_settled(const fused_call *call, size_t n)
+static void g95_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22330,7 +22522,7 @@ static void g94_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g94_bf16_settled(const fused_call *call, size_t n)
+static void g95_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22440,7 +22632,7 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0 */
-static void g95_f32_in_double(const fused_call *call, size_t n)
+static void g96_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22509,7 +22701,7 @@ static void g95_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g95_f32_plain(const fused_call *call, size_t n)
+static void g96_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22555,7 +22747,7 @@ static void g95_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g95_f16_settled(const fused_call *call, size_t n)
+static void g96_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22666,7 +22858,7 @@ static void g95_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g95_bf16_settled(const fused_call *call, size_t n)
+static void g96_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22783,7 +22975,7 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,-0.5 */
-static void g96_f32_in_double(const fused_call *call, size_t n)
+static void g97_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -22799,7 +22991,7 @@ static void g96_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g96_f32_plain(const fused_call *call, size_t n)
+static void g97_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -22812,7 +23004,7 @@ static void g96_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g96_f16_settled(const fused_call *call, size_t n)
+static void g97_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -22840,7 +23032,7 @@ static void g96_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g96_f16_plain(const fused_call *call, size_t n)
+static void g97_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -22853,7 +23045,7 @@ static void g96_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g96_bf16_settled(const fused_call *call, size_t n)
+static void g97_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -22881,7 +23073,7 @@ static void g96_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g96_bf16_plain(const fused_call *call, size_t n)
+static void g97_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -22895,7 +23087,7 @@ static void g96_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,-1 */
-static void g97_f32_in_double(const fused_call *call, size_t n)
+static void g98_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -22911,7 +23103,7 @@ static void g97_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g97_f32_plain(const fused_call *call, size_t n)
+static void g98_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -22924,7 +23116,7 @@ static void g97_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g97_f16_settled(const fused_call *call, size_t n)
+static void g98_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -22952,7 +23144,7 @@ static void g97_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g97_f16_plain(const fused_call *call, size_t n)
+static void g98_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -22965,7 +23157,7 @@ static void g97_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g97_bf16_settled(const fused_call *call, size_t n)
+static void g98_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -22993,7 +23185,7 @@ static void g97_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g97_bf16_plain(const fused_call *call, size_t n)
+static void g98_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23007,7 +23199,7 @@ static void g97_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,0 */
-static void g98_f32_in_double(const fused_call *call, size_t n)
+static void g99_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23023,7 +23215,7 @@ static void g98_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g98_f32_plain(const fused_call *call, size_t n)
+static void g99_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23036,7 +23228,7 @@ static void g98_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g98_f16_settled(const fused_call *call, size_t n)
+static void g99_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23064,7 +23256,7 @@ static void g98_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g98_f16_plain(const fused_call *call, size_t n)
+static void g99_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23077,7 +23269,7 @@ static void g98_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g98_bf16_settled(const fused_call *call, size_t n)
+static void g99_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23105,7 +23297,7 @@ static void g98_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g98_bf16_plain(const fused_call *call, size_t n)
+static void g99_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23119,7 +23311,7 @@ static void g98_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,0.5 */
-static void g99_f32_in_double(const fused_call *call, size_t n)
+static void g100_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23135,7 +23327,7 @@ static void g99_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g99_f32_plain(const fused_call *call, size_t n)
+static void g100_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23148,7 +23340,7 @@ static void g99_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g99_f16_settled(const fused_call *call, size_t n)
+static void g100_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23176,7 +23368,7 @@ static void g99_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g99_f16_plain(const fused_call *call, size_t n)
+static void g100_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23189,7 +23381,7 @@ static void g99_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g99_bf16_settled(const fused_call *call, size_t n)
+static void g100_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23217,7 +23409,7 @@ static void g99_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g99_bf16_plain(const fused_call *call, size_t n)
+static void g100_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23231,7 +23423,7 @@ static void g99_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,1 */
-static void g100_f32_in_double(const fused_call *call, size_t n)
+static void g101_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23247,7 +23439,7 @@ static void g100_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g100_f32_plain(const fused_call *call, size_t n)
+static void g101_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23260,7 +23452,7 @@ static void g100_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g100_f16_settled(const fused_call *call, size_t n)
+static void g101_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23288,7 +23480,7 @@ static void g100_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g100_f16_plain(const fused_call *call, size_t n)
+static void g101_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23301,7 +23493,7 @@ static void g100_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g100_bf16_settled(const fused_call *call, size_t n)
+static void g101_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23329,7 +23521,7 @@ static void g100_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g100_bf16_plain(const fused_call *call, size_t n)
+static void g101_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23343,7 +23535,7 @@ static void g100_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,2 */
-static void g101_f32_in_double(const fused_call *call, size_t n)
+static void g102_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23359,7 +23551,7 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g101_f32_plain(const fused_call *call, size_t n)
+static void g102_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23372,7 +23564,7 @@ static void g101_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g101_f16_settled(const fused_call *call, size_t n)
+static void g102_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23400,7 +23592,7 @@ static void g101_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g101_f16_plain(const fused_call *call, size_t n)
+static void g102_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23413,7 +23605,7 @@ static void g101_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g101_bf16_settled(const fused_call *call, size_t n)
+static void g102_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23441,7 +23633,7 @@ static void g101_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g101_bf16_plain(const fused_call *call, size_t n)
+static void g102_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -23455,7 +23647,7 @@ static void g101_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 */
-static void g102_f32_in_double(const fused_call *call, size_t n)
+static void g103_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23475,7 +23667,7 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g102_f32_plain(const fused_call *call, size_t n)
+static void g103_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23490,7 +23682,7 @@ static void g102_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g102_f16_settled(const fused_call *call, size_t n)
+static void g103_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23522,7 +23714,7 @@ static void g102_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g102_f16_plain(const fused_call *call, size_t n)
+static void g103_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23537,7 +23729,7 @@ static void g102_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g102_bf16_settled(const fused_call *call, size_t n)
+static void g103_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23569,7 +23761,7 @@ static void g102_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g102_bf16_plain(const fused_call *call, size_t n)
+static void g103_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23585,7 +23777,7 @@ static void g102_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 */
-static void g103_f32_in_double(const fused_call *call, size_t n)
+static void g104_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23607,7 +23799,7 @@ static void g103_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g103_f32_plain(const fused_call *call, size_t n)
+static void g104_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23623,7 +23815,7 @@ static void g103_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g103_f16_settled(const fused_call *call, size_t n)
+static void g104_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23658,7 +23850,7 @@ static void g103_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g103_f16_plain(const fused_call *call, size_t n)
+static void g104_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23674,7 +23866,7 @@ static void g103_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g103_bf16_settled(const fused_call *call, size_t n)
+static void g104_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23709,7 +23901,7 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g103_bf16_plain(const fused_call *call, size_t n)
+static void g104_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23726,7 +23918,7 @@ static void g103_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 */
-static void g104_f32_in_double(const fused_call *call, size_t n)
+static void g105_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23760,7 +23952,7 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g104_f32_plain(const fused_call *call, size_t n)
+static void g105_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23782,7 +23974,7 @@ static void g104_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g104_f16_settled(const fused_call *call, size_t n)
+static void g105_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23837,7 +24029,7 @@ static void g104_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g104_bf16_settled(const fused_call *call, size_t n)
+static void g105_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23895,407 +24087,6 @@ static void g104_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 */
-static void g105_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
-        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const float_vector fi1 = FETCH_f32(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(0));
-            const double_mask ut2 = less_double(ut1, all_double(0));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / all_double(0);
-            const double_vector ut4 = ut1 / all_double(0);
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - all_double(0);
-            const double_vector ut6 = ut1 - all_double(0);
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
-            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
-        }
-    }
-    l_t8 += l_t8b;
-    u_t8 += u_t8b;
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g105_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = li0 - li1;
-                const double_vector ut0 = ui0 - ui1;
-                const double_vector lt1 = absolute_double(lt0);
-                const double_vector ut1 = absolute_double(ut0);
-                const double_mask lt2 = less_double(lt1, all_double(0));
-                const double_mask ut2 = less_double(ut1, all_double(0));
-                const double_vector lt3 = all_double(0.5) * lt1;
-                const double_vector ut3 = all_double(0.5) * ut1;
-                const double_vector lt4 = lt1 / all_double(0);
-                const double_vector ut4 = ut1 / all_double(0);
-                const double_vector lt5 = lt3 * lt4;
-                const double_vector ut5 = ut3 * ut4;
-                const double_vector lt6 = lt1 - all_double(0);
-                const double_vector ut6 = ut1 - all_double(0);
-                const double_vector lt7 = select_double(lt2, lt5, lt6);
-                const double_vector ut7 = select_double(ut2, ut5, ut6);
-                l_t8 = added_double(l_t8, lt7);
-                u_t8 = added_double(u_t8, ut7);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t8);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
-        }
-    }
-}
-
-static void g105_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, all_float(0));
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft1 / all_float(0);
-        const float_vector ft5 = ft3 * ft4;
-        const float_vector ft6 = ft1 - all_float(0);
-        const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
-        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const float_vector fi1 = FETCH_f32(in1, i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = absolute_float(ft0);
-            const float_mask ft2 = less_float(ft1, all_float(0));
-            const float_vector ft3 = all_float(0.5) * ft1;
-            const float_vector ft4 = ft1 / all_float(0);
-            const float_vector ft5 = ft3 * ft4;
-            const float_vector ft6 = ft1 - all_float(0);
-            const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8b = added_double(l_t8b, lower_half(live_float(left, ft7, 0)));
-            u_t8b = added_double(u_t8b, upper_half(live_float(left, ft7, 0)));
-        }
-    }
-    l_t8 += l_t8b;
-    u_t8 += u_t8b;
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g105_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = fi0 - fi1;
-                const float_vector ft1 = absolute_float(ft0);
-                const float_mask ft2 = less_float(ft1, all_float(0));
-                const float_vector ft3 = all_float(0.5) * ft1;
-                const float_vector ft4 = ft1 / all_float(0);
-                const float_vector ft5 = ft3 * ft4;
-                const float_vector ft6 = ft1 - all_float(0);
-                const float_vector ft7 = select_float(ft2, ft5, ft6);
-                l_t8 = added_double(l_t8, lower_half(ft7));
-                u_t8 = added_double(u_t8, upper_half(ft7));
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t8);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
-        }
-    }
-}
-
-static void g105_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
-        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_vector fi1 = FETCH_f16(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(0));
-            const double_mask ut2 = less_double(ut1, all_double(0));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / all_double(0);
-            const double_vector ut4 = ut1 / all_double(0);
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - all_double(0);
-            const double_vector ut6 = ut1 - all_double(0);
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
-            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
-        }
-    }
-    l_t8 += l_t8b;
-    u_t8 += u_t8b;
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g105_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = li0 - li1;
-                const double_vector ut0 = ui0 - ui1;
-                const double_vector lt1 = absolute_double(lt0);
-                const double_vector ut1 = absolute_double(ut0);
-                const double_mask lt2 = less_double(lt1, all_double(0));
-                const double_mask ut2 = less_double(ut1, all_double(0));
-                const double_vector lt3 = all_double(0.5) * lt1;
-                const double_vector ut3 = all_double(0.5) * ut1;
-                const double_vector lt4 = lt1 / all_double(0);
-                const double_vector ut4 = ut1 / all_double(0);
-                const double_vector lt5 = lt3 * lt4;
-                const double_vector ut5 = ut3 * ut4;
-                const double_vector lt6 = lt1 - all_double(0);
-                const double_vector ut6 = ut1 - all_double(0);
-                const double_vector lt7 = select_double(lt2, lt5, lt6);
-                const double_vector ut7 = select_double(ut2, ut5, ut6);
-                l_t8 = added_double(l_t8, lt7);
-                u_t8 = added_double(u_t8, ut7);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t8);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
-        }
-    }
-}
-
-static void g105_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
-        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_vector fi1 = FETCH_bf16(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(0));
-            const double_mask ut2 = less_double(ut1, all_double(0));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / all_double(0);
-            const double_vector ut4 = ut1 / all_double(0);
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - all_double(0);
-            const double_vector ut6 = ut1 - all_double(0);
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
-            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
-        }
-    }
-    l_t8 += l_t8b;
-    u_t8 += u_t8b;
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g105_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = li0 - li1;
-                const double_vector ut0 = ui0 - ui1;
-                const double_vector lt1 = absolute_double(lt0);
-                const double_vector ut1 = absolute_double(ut0);
-                const double_mask lt2 = less_double(lt1, all_double(0));
-                const double_mask ut2 = less_double(ut1, all_double(0));
-                const double_vector lt3 = all_double(0.5) * lt1;
-                const double_vector ut3 = all_double(0.5) * ut1;
-                const double_vector lt4 = lt1 / all_double(0);
-                const double_vector ut4 = ut1 / all_double(0);
-                const double_vector lt5 = lt3 * lt4;
-                const double_vector ut5 = ut3 * ut4;
-                const double_vector lt6 = lt1 - all_double(0);
-                const double_vector ut6 = ut1 - all_double(0);
-                const double_vector lt7 = select_double(lt2, lt5, lt6);
-                const double_vector ut7 = select_double(ut2, ut5, ut6);
-                l_t8 = added_double(l_t8, lt7);
-                u_t8 = added_double(u_t8, ut7);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t8);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
-        }
-    }
-}
-
-static void g105_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt8);
-    }
-}
-
-/* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0 */
 static void g106_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -24690,6 +24481,407 @@ static void g106_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g106_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt8);
+    }
+}
+
+/* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0 */
+static void g107_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li0 - li1;
+        const double_vector ut0 = ui0 - ui1;
+        const double_vector lt1 = absolute_double(lt0);
+        const double_vector ut1 = absolute_double(ut0);
+        const double_mask lt2 = less_double(lt1, all_double(0));
+        const double_mask ut2 = less_double(ut1, all_double(0));
+        const double_vector lt3 = all_double(0.5) * lt1;
+        const double_vector ut3 = all_double(0.5) * ut1;
+        const double_vector lt4 = lt1 / all_double(0);
+        const double_vector ut4 = ut1 / all_double(0);
+        const double_vector lt5 = lt3 * lt4;
+        const double_vector ut5 = ut3 * ut4;
+        const double_vector lt6 = lt1 - all_double(0);
+        const double_vector ut6 = ut1 - all_double(0);
+        const double_vector lt7 = select_double(lt2, lt5, lt6);
+        const double_vector ut7 = select_double(ut2, ut5, ut6);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
+        }
+    }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
+    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
+}
+
+static void g107_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(0));
+                const double_mask ut2 = less_double(ut1, all_double(0));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / all_double(0);
+                const double_vector ut4 = ut1 / all_double(0);
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - all_double(0);
+                const double_vector ut6 = ut1 - all_double(0);
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
+        }
+    }
+}
+
+static void g107_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = fi0 - fi1;
+        const float_vector ft1 = absolute_float(ft0);
+        const float_mask ft2 = less_float(ft1, all_float(0));
+        const float_vector ft3 = all_float(0.5) * ft1;
+        const float_vector ft4 = ft1 / all_float(0);
+        const float_vector ft5 = ft3 * ft4;
+        const float_vector ft6 = ft1 - all_float(0);
+        const float_vector ft7 = select_float(ft2, ft5, ft6);
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(0));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / all_float(0);
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - all_float(0);
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8b = added_double(l_t8b, lower_half(live_float(left, ft7, 0)));
+            u_t8b = added_double(u_t8b, upper_half(live_float(left, ft7, 0)));
+        }
+    }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
+    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
+}
+
+static void g107_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = absolute_float(ft0);
+                const float_mask ft2 = less_float(ft1, all_float(0));
+                const float_vector ft3 = all_float(0.5) * ft1;
+                const float_vector ft4 = ft1 / all_float(0);
+                const float_vector ft5 = ft3 * ft4;
+                const float_vector ft6 = ft1 - all_float(0);
+                const float_vector ft7 = select_float(ft2, ft5, ft6);
+                l_t8 = added_double(l_t8, lower_half(ft7));
+                u_t8 = added_double(u_t8, upper_half(ft7));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
+        }
+    }
+}
+
+static void g107_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li0 - li1;
+        const double_vector ut0 = ui0 - ui1;
+        const double_vector lt1 = absolute_double(lt0);
+        const double_vector ut1 = absolute_double(ut0);
+        const double_mask lt2 = less_double(lt1, all_double(0));
+        const double_mask ut2 = less_double(ut1, all_double(0));
+        const double_vector lt3 = all_double(0.5) * lt1;
+        const double_vector ut3 = all_double(0.5) * ut1;
+        const double_vector lt4 = lt1 / all_double(0);
+        const double_vector ut4 = ut1 / all_double(0);
+        const double_vector lt5 = lt3 * lt4;
+        const double_vector ut5 = ut3 * ut4;
+        const double_vector lt6 = lt1 - all_double(0);
+        const double_vector ut6 = ut1 - all_double(0);
+        const double_vector lt7 = select_double(lt2, lt5, lt6);
+        const double_vector ut7 = select_double(ut2, ut5, ut6);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
+        }
+    }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
+    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
+}
+
+static void g107_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(0));
+                const double_mask ut2 = less_double(ut1, all_double(0));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / all_double(0);
+                const double_vector ut4 = ut1 / all_double(0);
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - all_double(0);
+                const double_vector ut6 = ut1 - all_double(0);
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
+        }
+    }
+}
+
+static void g107_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li0 - li1;
+        const double_vector ut0 = ui0 - ui1;
+        const double_vector lt1 = absolute_double(lt0);
+        const double_vector ut1 = absolute_double(ut0);
+        const double_mask lt2 = less_double(lt1, all_double(0));
+        const double_mask ut2 = less_double(ut1, all_double(0));
+        const double_vector lt3 = all_double(0.5) * lt1;
+        const double_vector ut3 = all_double(0.5) * ut1;
+        const double_vector lt4 = lt1 / all_double(0);
+        const double_vector ut4 = ut1 / all_double(0);
+        const double_vector lt5 = lt3 * lt4;
+        const double_vector ut5 = ut3 * ut4;
+        const double_vector lt6 = lt1 - all_double(0);
+        const double_vector ut6 = ut1 - all_double(0);
+        const double_vector lt7 = select_double(lt2, lt5, lt6);
+        const double_vector ut7 = select_double(ut2, ut5, ut6);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
+        }
+    }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
+    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
+}
+
+static void g107_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(0));
+                const double_mask ut2 = less_double(ut1, all_double(0));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / all_double(0);
+                const double_vector ut4 = ut1 / all_double(0);
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - all_double(0);
+                const double_vector ut6 = ut1 - all_double(0);
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
+        }
+    }
+}
+
+static void g107_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
@@ -24699,7 +24891,7 @@ static void g106_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 */
-static void g107_f32_in_double(const fused_call *call, size_t n)
+static void g108_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24731,7 +24923,7 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g107_f32_plain(const fused_call *call, size_t n)
+static void g108_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24752,7 +24944,7 @@ static void g107_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g107_f16_settled(const fused_call *call, size_t n)
+static void g108_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24804,7 +24996,7 @@ static void g107_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g107_bf16_settled(const fused_call *call, size_t n)
+static void g108_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24857,386 +25049,6 @@ static void g107_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 */
-static void g108_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
-    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const float_vector fi1 = FETCH_f32(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(1));
-            const double_mask ut2 = less_double(ut1, all_double(1));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt3 * lt1;
-            const double_vector ut4 = ut3 * ut1;
-            const double_vector lt5 = lt1 - all_double(0.5);
-            const double_vector ut5 = ut1 - all_double(0.5);
-            const double_vector lt6 = select_double(lt2, lt4, lt5);
-            const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
-            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
-        }
-    }
-    l_t7 += l_t7b;
-    u_t7 += u_t7b;
-    store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
-}
-
-static void g108_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = li0 - li1;
-                const double_vector ut0 = ui0 - ui1;
-                const double_vector lt1 = absolute_double(lt0);
-                const double_vector ut1 = absolute_double(ut0);
-                const double_mask lt2 = less_double(lt1, all_double(1));
-                const double_mask ut2 = less_double(ut1, all_double(1));
-                const double_vector lt3 = all_double(0.5) * lt1;
-                const double_vector ut3 = all_double(0.5) * ut1;
-                const double_vector lt4 = lt3 * lt1;
-                const double_vector ut4 = ut3 * ut1;
-                const double_vector lt5 = lt1 - all_double(0.5);
-                const double_vector ut5 = ut1 - all_double(0.5);
-                const double_vector lt6 = select_double(lt2, lt4, lt5);
-                const double_vector ut6 = select_double(ut2, ut4, ut5);
-                l_t7 = added_double(l_t7, lt6);
-                u_t7 = added_double(u_t7, ut6);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t7);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
-        }
-    }
-}
-
-static void g108_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
-    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, all_float(1));
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft3 * ft1;
-        const float_vector ft5 = ft1 - all_float(0.5);
-        const float_vector ft6 = select_float(ft2, ft4, ft5);
-        l_t7 = added_double(l_t7, lower_half(live_float(left, ft6, 0)));
-        u_t7 = added_double(u_t7, upper_half(live_float(left, ft6, 0)));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const float_vector fi1 = FETCH_f32(in1, i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = absolute_float(ft0);
-            const float_mask ft2 = less_float(ft1, all_float(1));
-            const float_vector ft3 = all_float(0.5) * ft1;
-            const float_vector ft4 = ft3 * ft1;
-            const float_vector ft5 = ft1 - all_float(0.5);
-            const float_vector ft6 = select_float(ft2, ft4, ft5);
-            l_t7b = added_double(l_t7b, lower_half(live_float(left, ft6, 0)));
-            u_t7b = added_double(u_t7b, upper_half(live_float(left, ft6, 0)));
-        }
-    }
-    l_t7 += l_t7b;
-    u_t7 += u_t7b;
-    store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
-}
-
-static void g108_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = fi0 - fi1;
-                const float_vector ft1 = absolute_float(ft0);
-                const float_mask ft2 = less_float(ft1, all_float(1));
-                const float_vector ft3 = all_float(0.5) * ft1;
-                const float_vector ft4 = ft3 * ft1;
-                const float_vector ft5 = ft1 - all_float(0.5);
-                const float_vector ft6 = select_float(ft2, ft4, ft5);
-                l_t7 = added_double(l_t7, lower_half(ft6));
-                u_t7 = added_double(u_t7, upper_half(ft6));
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t7);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
-        }
-    }
-}
-
-static void g108_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
-    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_vector fi1 = FETCH_f16(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(1));
-            const double_mask ut2 = less_double(ut1, all_double(1));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt3 * lt1;
-            const double_vector ut4 = ut3 * ut1;
-            const double_vector lt5 = lt1 - all_double(0.5);
-            const double_vector ut5 = ut1 - all_double(0.5);
-            const double_vector lt6 = select_double(lt2, lt4, lt5);
-            const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
-            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
-        }
-    }
-    l_t7 += l_t7b;
-    u_t7 += u_t7b;
-    store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
-}
-
-static void g108_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = li0 - li1;
-                const double_vector ut0 = ui0 - ui1;
-                const double_vector lt1 = absolute_double(lt0);
-                const double_vector ut1 = absolute_double(ut0);
-                const double_mask lt2 = less_double(lt1, all_double(1));
-                const double_mask ut2 = less_double(ut1, all_double(1));
-                const double_vector lt3 = all_double(0.5) * lt1;
-                const double_vector ut3 = all_double(0.5) * ut1;
-                const double_vector lt4 = lt3 * lt1;
-                const double_vector ut4 = ut3 * ut1;
-                const double_vector lt5 = lt1 - all_double(0.5);
-                const double_vector ut5 = ut1 - all_double(0.5);
-                const double_vector lt6 = select_double(lt2, lt4, lt5);
-                const double_vector ut6 = select_double(ut2, ut4, ut5);
-                l_t7 = added_double(l_t7, lt6);
-                u_t7 = added_double(u_t7, ut6);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t7);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
-        }
-    }
-}
-
-static void g108_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
-    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_vector fi1 = FETCH_bf16(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(1));
-            const double_mask ut2 = less_double(ut1, all_double(1));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt3 * lt1;
-            const double_vector ut4 = ut3 * ut1;
-            const double_vector lt5 = lt1 - all_double(0.5);
-            const double_vector ut5 = ut1 - all_double(0.5);
-            const double_vector lt6 = select_double(lt2, lt4, lt5);
-            const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
-            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
-        }
-    }
-    l_t7 += l_t7b;
-    u_t7 += u_t7b;
-    store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
-}
-
-static void g108_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = li0 - li1;
-                const double_vector ut0 = ui0 - ui1;
-                const double_vector lt1 = absolute_double(lt0);
-                const double_vector ut1 = absolute_double(ut0);
-                const double_mask lt2 = less_double(lt1, all_double(1));
-                const double_mask ut2 = less_double(ut1, all_double(1));
-                const double_vector lt3 = all_double(0.5) * lt1;
-                const double_vector ut3 = all_double(0.5) * ut1;
-                const double_vector lt4 = lt3 * lt1;
-                const double_vector ut4 = ut3 * ut1;
-                const double_vector lt5 = lt1 - all_double(0.5);
-                const double_vector ut5 = ut1 - all_double(0.5);
-                const double_vector lt6 = select_double(lt2, lt4, lt5);
-                const double_vector ut6 = select_double(ut2, ut4, ut5);
-                l_t7 = added_double(l_t7, lt6);
-                u_t7 = added_double(u_t7, ut6);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t7);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
-        }
-    }
-}
-
-static void g108_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt7 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt7);
-    }
-}
-
-/* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0 */
 static void g109_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -25610,6 +25422,386 @@ static void g109_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g109_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt7 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt7);
+    }
+}
+
+/* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0 */
+static void g110_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li0 - li1;
+        const double_vector ut0 = ui0 - ui1;
+        const double_vector lt1 = absolute_double(lt0);
+        const double_vector ut1 = absolute_double(ut0);
+        const double_mask lt2 = less_double(lt1, all_double(1));
+        const double_mask ut2 = less_double(ut1, all_double(1));
+        const double_vector lt3 = all_double(0.5) * lt1;
+        const double_vector ut3 = all_double(0.5) * ut1;
+        const double_vector lt4 = lt3 * lt1;
+        const double_vector ut4 = ut3 * ut1;
+        const double_vector lt5 = lt1 - all_double(0.5);
+        const double_vector ut5 = ut1 - all_double(0.5);
+        const double_vector lt6 = select_double(lt2, lt4, lt5);
+        const double_vector ut6 = select_double(ut2, ut4, ut5);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
+        }
+    }
+    l_t7 += l_t7b;
+    u_t7 += u_t7b;
+    store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
+}
+
+static void g110_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(1));
+                const double_mask ut2 = less_double(ut1, all_double(1));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt3 * lt1;
+                const double_vector ut4 = ut3 * ut1;
+                const double_vector lt5 = lt1 - all_double(0.5);
+                const double_vector ut5 = ut1 - all_double(0.5);
+                const double_vector lt6 = select_double(lt2, lt4, lt5);
+                const double_vector ut6 = select_double(ut2, ut4, ut5);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t7);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+}
+
+static void g110_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = fi0 - fi1;
+        const float_vector ft1 = absolute_float(ft0);
+        const float_mask ft2 = less_float(ft1, all_float(1));
+        const float_vector ft3 = all_float(0.5) * ft1;
+        const float_vector ft4 = ft3 * ft1;
+        const float_vector ft5 = ft1 - all_float(0.5);
+        const float_vector ft6 = select_float(ft2, ft4, ft5);
+        l_t7 = added_double(l_t7, lower_half(live_float(left, ft6, 0)));
+        u_t7 = added_double(u_t7, upper_half(live_float(left, ft6, 0)));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(1));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft3 * ft1;
+            const float_vector ft5 = ft1 - all_float(0.5);
+            const float_vector ft6 = select_float(ft2, ft4, ft5);
+            l_t7b = added_double(l_t7b, lower_half(live_float(left, ft6, 0)));
+            u_t7b = added_double(u_t7b, upper_half(live_float(left, ft6, 0)));
+        }
+    }
+    l_t7 += l_t7b;
+    u_t7 += u_t7b;
+    store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
+}
+
+static void g110_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = absolute_float(ft0);
+                const float_mask ft2 = less_float(ft1, all_float(1));
+                const float_vector ft3 = all_float(0.5) * ft1;
+                const float_vector ft4 = ft3 * ft1;
+                const float_vector ft5 = ft1 - all_float(0.5);
+                const float_vector ft6 = select_float(ft2, ft4, ft5);
+                l_t7 = added_double(l_t7, lower_half(ft6));
+                u_t7 = added_double(u_t7, upper_half(ft6));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t7);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+}
+
+static void g110_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li0 - li1;
+        const double_vector ut0 = ui0 - ui1;
+        const double_vector lt1 = absolute_double(lt0);
+        const double_vector ut1 = absolute_double(ut0);
+        const double_mask lt2 = less_double(lt1, all_double(1));
+        const double_mask ut2 = less_double(ut1, all_double(1));
+        const double_vector lt3 = all_double(0.5) * lt1;
+        const double_vector ut3 = all_double(0.5) * ut1;
+        const double_vector lt4 = lt3 * lt1;
+        const double_vector ut4 = ut3 * ut1;
+        const double_vector lt5 = lt1 - all_double(0.5);
+        const double_vector ut5 = ut1 - all_double(0.5);
+        const double_vector lt6 = select_double(lt2, lt4, lt5);
+        const double_vector ut6 = select_double(ut2, ut4, ut5);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
+        }
+    }
+    l_t7 += l_t7b;
+    u_t7 += u_t7b;
+    store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
+}
+
+static void g110_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(1));
+                const double_mask ut2 = less_double(ut1, all_double(1));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt3 * lt1;
+                const double_vector ut4 = ut3 * ut1;
+                const double_vector lt5 = lt1 - all_double(0.5);
+                const double_vector ut5 = ut1 - all_double(0.5);
+                const double_vector lt6 = select_double(lt2, lt4, lt5);
+                const double_vector ut6 = select_double(ut2, ut4, ut5);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t7);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+}
+
+static void g110_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li0 - li1;
+        const double_vector ut0 = ui0 - ui1;
+        const double_vector lt1 = absolute_double(lt0);
+        const double_vector ut1 = absolute_double(ut0);
+        const double_mask lt2 = less_double(lt1, all_double(1));
+        const double_mask ut2 = less_double(ut1, all_double(1));
+        const double_vector lt3 = all_double(0.5) * lt1;
+        const double_vector ut3 = all_double(0.5) * ut1;
+        const double_vector lt4 = lt3 * lt1;
+        const double_vector ut4 = ut3 * ut1;
+        const double_vector lt5 = lt1 - all_double(0.5);
+        const double_vector ut5 = ut1 - all_double(0.5);
+        const double_vector lt6 = select_double(lt2, lt4, lt5);
+        const double_vector ut6 = select_double(ut2, ut4, ut5);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
+        }
+    }
+    l_t7 += l_t7b;
+    u_t7 += u_t7b;
+    store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
+}
+
+static void g110_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(1));
+                const double_mask ut2 = less_double(ut1, all_double(1));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt3 * lt1;
+                const double_vector ut4 = ut3 * ut1;
+                const double_vector lt5 = lt1 - all_double(0.5);
+                const double_vector ut5 = ut1 - all_double(0.5);
+                const double_vector lt6 = select_double(lt2, lt4, lt5);
+                const double_vector ut6 = select_double(ut2, ut4, ut5);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t7);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
+        }
+    }
+}
+
+static void g110_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt7 = read_double(call->sums + 0 * call->stride + i);
@@ -25619,7 +25811,7 @@ static void g109_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 */
-static void g110_f32_in_double(const fused_call *call, size_t n)
+static void g111_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25655,7 +25847,7 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g110_f32_plain(const fused_call *call, size_t n)
+static void g111_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25679,7 +25871,7 @@ static void g110_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g110_f16_settled(const fused_call *call, size_t n)
+static void g111_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25740,7 +25932,7 @@ static void g110_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g110_bf16_settled(const fused_call *call, size_t n)
+static void g111_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25804,423 +25996,6 @@ static void g110_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 */
-static void g111_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    const double_vector dk1 = all_double((double)call->constants[1]);
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
-        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const float_vector fi1 = FETCH_f32(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, dk0);
-            const double_mask ut2 = less_double(ut1, dk0);
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / dk0;
-            const double_vector ut4 = ut1 / dk0;
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - dk1;
-            const double_vector ut6 = ut1 - dk1;
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
-            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
-        }
-    }
-    l_t8 += l_t8b;
-    u_t8 += u_t8b;
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g111_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    const double_vector dk1 = all_double((double)call->constants[1]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = li0 - li1;
-                const double_vector ut0 = ui0 - ui1;
-                const double_vector lt1 = absolute_double(lt0);
-                const double_vector ut1 = absolute_double(ut0);
-                const double_mask lt2 = less_double(lt1, dk0);
-                const double_mask ut2 = less_double(ut1, dk0);
-                const double_vector lt3 = all_double(0.5) * lt1;
-                const double_vector ut3 = all_double(0.5) * ut1;
-                const double_vector lt4 = lt1 / dk0;
-                const double_vector ut4 = ut1 / dk0;
-                const double_vector lt5 = lt3 * lt4;
-                const double_vector ut5 = ut3 * ut4;
-                const double_vector lt6 = lt1 - dk1;
-                const double_vector ut6 = ut1 - dk1;
-                const double_vector lt7 = select_double(lt2, lt5, lt6);
-                const double_vector ut7 = select_double(ut2, ut5, ut6);
-                l_t8 = added_double(l_t8, lt7);
-                u_t8 = added_double(u_t8, ut7);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t8);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
-        }
-    }
-}
-
-static void g111_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const float_vector fk0 = all_float((float)call->constants[0]);
-    const float_vector fk1 = all_float((float)call->constants[1]);
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, fk0);
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft1 / fk0;
-        const float_vector ft5 = ft3 * ft4;
-        const float_vector ft6 = ft1 - fk1;
-        const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
-        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const float_vector fi1 = FETCH_f32(in1, i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = absolute_float(ft0);
-            const float_mask ft2 = less_float(ft1, fk0);
-            const float_vector ft3 = all_float(0.5) * ft1;
-            const float_vector ft4 = ft1 / fk0;
-            const float_vector ft5 = ft3 * ft4;
-            const float_vector ft6 = ft1 - fk1;
-            const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8b = added_double(l_t8b, lower_half(live_float(left, ft7, 0)));
-            u_t8b = added_double(u_t8b, upper_half(live_float(left, ft7, 0)));
-        }
-    }
-    l_t8 += l_t8b;
-    u_t8 += u_t8b;
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g111_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const float_vector fk0 = all_float((float)call->constants[0]);
-    const float_vector fk1 = all_float((float)call->constants[1]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = fi0 - fi1;
-                const float_vector ft1 = absolute_float(ft0);
-                const float_mask ft2 = less_float(ft1, fk0);
-                const float_vector ft3 = all_float(0.5) * ft1;
-                const float_vector ft4 = ft1 / fk0;
-                const float_vector ft5 = ft3 * ft4;
-                const float_vector ft6 = ft1 - fk1;
-                const float_vector ft7 = select_float(ft2, ft5, ft6);
-                l_t8 = added_double(l_t8, lower_half(ft7));
-                u_t8 = added_double(u_t8, upper_half(ft7));
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t8);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
-        }
-    }
-}
-
-static void g111_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    const double_vector dk1 = all_double((double)call->constants[1]);
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
-        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_vector fi1 = FETCH_f16(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, dk0);
-            const double_mask ut2 = less_double(ut1, dk0);
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / dk0;
-            const double_vector ut4 = ut1 / dk0;
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - dk1;
-            const double_vector ut6 = ut1 - dk1;
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
-            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
-        }
-    }
-    l_t8 += l_t8b;
-    u_t8 += u_t8b;
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g111_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    const double_vector dk1 = all_double((double)call->constants[1]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = li0 - li1;
-                const double_vector ut0 = ui0 - ui1;
-                const double_vector lt1 = absolute_double(lt0);
-                const double_vector ut1 = absolute_double(ut0);
-                const double_mask lt2 = less_double(lt1, dk0);
-                const double_mask ut2 = less_double(ut1, dk0);
-                const double_vector lt3 = all_double(0.5) * lt1;
-                const double_vector ut3 = all_double(0.5) * ut1;
-                const double_vector lt4 = lt1 / dk0;
-                const double_vector ut4 = ut1 / dk0;
-                const double_vector lt5 = lt3 * lt4;
-                const double_vector ut5 = ut3 * ut4;
-                const double_vector lt6 = lt1 - dk1;
-                const double_vector ut6 = ut1 - dk1;
-                const double_vector lt7 = select_double(lt2, lt5, lt6);
-                const double_vector ut7 = select_double(ut2, ut5, ut6);
-                l_t8 = added_double(l_t8, lt7);
-                u_t8 = added_double(u_t8, ut7);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t8);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
-        }
-    }
-}
-
-static void g111_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    const double_vector dk1 = all_double((double)call->constants[1]);
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
-        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_vector fi1 = FETCH_bf16(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, dk0);
-            const double_mask ut2 = less_double(ut1, dk0);
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / dk0;
-            const double_vector ut4 = ut1 / dk0;
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - dk1;
-            const double_vector ut6 = ut1 - dk1;
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
-            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
-        }
-    }
-    l_t8 += l_t8b;
-    u_t8 += u_t8b;
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g111_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    const double_vector dk1 = all_double((double)call->constants[1]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = li0 - li1;
-                const double_vector ut0 = ui0 - ui1;
-                const double_vector lt1 = absolute_double(lt0);
-                const double_vector ut1 = absolute_double(ut0);
-                const double_mask lt2 = less_double(lt1, dk0);
-                const double_mask ut2 = less_double(ut1, dk0);
-                const double_vector lt3 = all_double(0.5) * lt1;
-                const double_vector ut3 = all_double(0.5) * ut1;
-                const double_vector lt4 = lt1 / dk0;
-                const double_vector ut4 = ut1 / dk0;
-                const double_vector lt5 = lt3 * lt4;
-                const double_vector ut5 = ut3 * ut4;
-                const double_vector lt6 = lt1 - dk1;
-                const double_vector ut6 = ut1 - dk1;
-                const double_vector lt7 = select_double(lt2, lt5, lt6);
-                const double_vector ut7 = select_double(ut2, ut5, ut6);
-                l_t8 = added_double(l_t8, lt7);
-                u_t8 = added_double(u_t8, ut7);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t8);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
-        }
-    }
-}
-
-static void g111_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt8);
-    }
-}
-
-/* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2 */
 static void g112_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -26631,21 +26406,21 @@ static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g112_finish(const fused_call *call, size_t n)
 {
-    const double_vector dk2 = all_double(call->constants[2]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector dt9 = dt8 / dk2;
-        write_double(call->results + 0 * call->stride + i, dt9);
+        write_double(call->results + 0 * call->stride + i, dt8);
     }
 }
 
-/* sub:i0,i1 abs:t0 sum:t1 */
+/* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2 */
 static void g113_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    const double_vector dk1 = all_double((double)call->constants[1]);
+    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -26658,8 +26433,20 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
-        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
+        const double_mask lt2 = less_double(lt1, dk0);
+        const double_mask ut2 = less_double(ut1, dk0);
+        const double_vector lt3 = all_double(0.5) * lt1;
+        const double_vector ut3 = all_double(0.5) * ut1;
+        const double_vector lt4 = lt1 / dk0;
+        const double_vector ut4 = ut1 / dk0;
+        const double_vector lt5 = lt3 * lt4;
+        const double_vector ut5 = ut3 * ut4;
+        const double_vector lt6 = lt1 - dk1;
+        const double_vector ut6 = ut1 - dk1;
+        const double_vector lt7 = select_double(lt2, lt5, lt6);
+        const double_vector ut7 = select_double(ut2, ut5, ut6);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -26673,24 +26460,38 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
-            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
-    l_t2 += l_t2b;
-    u_t2 += u_t2b;
-    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
+    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g113_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    const double_vector dk1 = all_double((double)call->constants[1]);
     for (int64_t first = 0; first < call->rows; first += call->together) {
         const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
             for (int64_t row = first; row < end; row++) {
                 const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
                 const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
@@ -26702,11 +26503,23 @@ static void g113_f32_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut0 = ui0 - ui1;
                 const double_vector lt1 = absolute_double(lt0);
                 const double_vector ut1 = absolute_double(ut0);
-                l_t2 = added_double(l_t2, lt1);
-                u_t2 = added_double(u_t2, ut1);
+                const double_mask lt2 = less_double(lt1, dk0);
+                const double_mask ut2 = less_double(ut1, dk0);
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / dk0;
+                const double_vector ut4 = ut1 / dk0;
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - dk1;
+                const double_vector ut6 = ut1 - dk1;
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
             }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
     }
 }
@@ -26715,16 +26528,24 @@ static void g113_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
+    const float_vector fk0 = all_float((float)call->constants[0]);
+    const float_vector fk1 = all_float((float)call->constants[1]);
+    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
-        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
+        const float_mask ft2 = less_float(ft1, fk0);
+        const float_vector ft3 = all_float(0.5) * ft1;
+        const float_vector ft4 = ft1 / fk0;
+        const float_vector ft5 = ft3 * ft4;
+        const float_vector ft6 = ft1 - fk1;
+        const float_vector ft7 = select_float(ft2, ft5, ft6);
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -26732,34 +26553,48 @@ static void g113_f32_plain(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32(in1, i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = absolute_float(ft0);
-            l_t2b = added_double(l_t2b, lower_half(live_float(left, ft1, 0)));
-            u_t2b = added_double(u_t2b, upper_half(live_float(left, ft1, 0)));
+            const float_mask ft2 = less_float(ft1, fk0);
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / fk0;
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - fk1;
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8b = added_double(l_t8b, lower_half(live_float(left, ft7, 0)));
+            u_t8b = added_double(u_t8b, upper_half(live_float(left, ft7, 0)));
         }
     }
-    l_t2 += l_t2b;
-    u_t2 += u_t2b;
-    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
+    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g113_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const float_vector fk0 = all_float((float)call->constants[0]);
+    const float_vector fk1 = all_float((float)call->constants[1]);
     for (int64_t first = 0; first < call->rows; first += call->together) {
         const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
             for (int64_t row = first; row < end; row++) {
                 const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
                 const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
                 const float_vector ft0 = fi0 - fi1;
                 const float_vector ft1 = absolute_float(ft0);
-                l_t2 = added_double(l_t2, lower_half(ft1));
-                u_t2 = added_double(u_t2, upper_half(ft1));
+                const float_mask ft2 = less_float(ft1, fk0);
+                const float_vector ft3 = all_float(0.5) * ft1;
+                const float_vector ft4 = ft1 / fk0;
+                const float_vector ft5 = ft3 * ft4;
+                const float_vector ft6 = ft1 - fk1;
+                const float_vector ft7 = select_float(ft2, ft5, ft6);
+                l_t8 = added_double(l_t8, lower_half(ft7));
+                u_t8 = added_double(u_t8, upper_half(ft7));
             }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
     }
 }
@@ -26768,8 +26603,10 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    const double_vector dk1 = all_double((double)call->constants[1]);
+    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -26782,8 +26619,20 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
-        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
+        const double_mask lt2 = less_double(lt1, dk0);
+        const double_mask ut2 = less_double(ut1, dk0);
+        const double_vector lt3 = all_double(0.5) * lt1;
+        const double_vector ut3 = all_double(0.5) * ut1;
+        const double_vector lt4 = lt1 / dk0;
+        const double_vector ut4 = ut1 / dk0;
+        const double_vector lt5 = lt3 * lt4;
+        const double_vector ut5 = ut3 * ut4;
+        const double_vector lt6 = lt1 - dk1;
+        const double_vector ut6 = ut1 - dk1;
+        const double_vector lt7 = select_double(lt2, lt5, lt6);
+        const double_vector ut7 = select_double(ut2, ut5, ut6);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -26797,24 +26646,38 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
-            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
-    l_t2 += l_t2b;
-    u_t2 += u_t2b;
-    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
+    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g113_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    const double_vector dk1 = all_double((double)call->constants[1]);
     for (int64_t first = 0; first < call->rows; first += call->together) {
         const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
             for (int64_t row = first; row < end; row++) {
                 const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
                 const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
@@ -26826,11 +26689,23 @@ static void g113_f16_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut0 = ui0 - ui1;
                 const double_vector lt1 = absolute_double(lt0);
                 const double_vector ut1 = absolute_double(ut0);
-                l_t2 = added_double(l_t2, lt1);
-                u_t2 = added_double(u_t2, ut1);
+                const double_mask lt2 = less_double(lt1, dk0);
+                const double_mask ut2 = less_double(ut1, dk0);
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / dk0;
+                const double_vector ut4 = ut1 / dk0;
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - dk1;
+                const double_vector ut6 = ut1 - dk1;
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
             }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
     }
 }
@@ -26839,8 +26714,10 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    const double_vector dk1 = all_double((double)call->constants[1]);
+    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -26853,8 +26730,20 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
-        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
+        const double_mask lt2 = less_double(lt1, dk0);
+        const double_mask ut2 = less_double(ut1, dk0);
+        const double_vector lt3 = all_double(0.5) * lt1;
+        const double_vector ut3 = all_double(0.5) * ut1;
+        const double_vector lt4 = lt1 / dk0;
+        const double_vector ut4 = ut1 / dk0;
+        const double_vector lt5 = lt3 * lt4;
+        const double_vector ut5 = ut3 * ut4;
+        const double_vector lt6 = lt1 - dk1;
+        const double_vector ut6 = ut1 - dk1;
+        const double_vector lt7 = select_double(lt2, lt5, lt6);
+        const double_vector ut7 = select_double(ut2, ut5, ut6);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -26868,24 +26757,38 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
-            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
-    l_t2 += l_t2b;
-    u_t2 += u_t2b;
-    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
+    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    const double_vector dk1 = all_double((double)call->constants[1]);
     for (int64_t first = 0; first < call->rows; first += call->together) {
         const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
             for (int64_t row = first; row < end; row++) {
                 const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
                 const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
@@ -26897,24 +26800,38 @@ static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut0 = ui0 - ui1;
                 const double_vector lt1 = absolute_double(lt0);
                 const double_vector ut1 = absolute_double(ut0);
-                l_t2 = added_double(l_t2, lt1);
-                u_t2 = added_double(u_t2, ut1);
+                const double_mask lt2 = less_double(lt1, dk0);
+                const double_mask ut2 = less_double(ut1, dk0);
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / dk0;
+                const double_vector ut4 = ut1 / dk0;
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - dk1;
+                const double_vector ut6 = ut1 - dk1;
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
             }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
     }
 }
 
 static void g113_finish(const fused_call *call, size_t n)
 {
+    const double_vector dk2 = all_double(call->constants[2]);
     for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt2 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt2);
+        const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector dt9 = dt8 / dk2;
+        write_double(call->results + 0 * call->stride + i, dt9);
     }
 }
 
-/* sub:i0,i1 abs:t0 sum:t1 div:t2,k0 */
+/* sub:i0,i1 abs:t0 sum:t1 */
 static void g114_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -27183,6 +27100,281 @@ static void g114_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g114_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt2 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt2);
+    }
+}
+
+/* sub:i0,i1 abs:t0 sum:t1 div:t2,k0 */
+static void g115_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li0 - li1;
+        const double_vector ut0 = ui0 - ui1;
+        const double_vector lt1 = absolute_double(lt0);
+        const double_vector ut1 = absolute_double(ut0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
+        }
+    }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
+    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
+}
+
+static void g115_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+}
+
+static void g115_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = fi0 - fi1;
+        const float_vector ft1 = absolute_float(ft0);
+        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            l_t2b = added_double(l_t2b, lower_half(live_float(left, ft1, 0)));
+            u_t2b = added_double(u_t2b, upper_half(live_float(left, ft1, 0)));
+        }
+    }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
+    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
+}
+
+static void g115_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = absolute_float(ft0);
+                l_t2 = added_double(l_t2, lower_half(ft1));
+                u_t2 = added_double(u_t2, upper_half(ft1));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+}
+
+static void g115_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li0 - li1;
+        const double_vector ut0 = ui0 - ui1;
+        const double_vector lt1 = absolute_double(lt0);
+        const double_vector ut1 = absolute_double(ut0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
+        }
+    }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
+    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
+}
+
+static void g115_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+}
+
+static void g115_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li0 - li1;
+        const double_vector ut0 = ui0 - ui1;
+        const double_vector lt1 = absolute_double(lt0);
+        const double_vector ut1 = absolute_double(ut0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
+        }
+    }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
+    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
+}
+
+static void g115_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+}
+
+static void g115_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt2 = read_double(call->sums + 0 * call->stride + i);
@@ -27192,7 +27384,7 @@ static void g114_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 square:t0 */
-static void g115_f32_in_double(const fused_call *call, size_t n)
+static void g116_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27214,7 +27406,7 @@ static void g115_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g115_f32_plain(const fused_call *call, size_t n)
+static void g116_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27230,7 +27422,7 @@ static void g115_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g115_f16_settled(const fused_call *call, size_t n)
+static void g116_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27266,7 +27458,7 @@ static void g115_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g115_bf16_settled(const fused_call *call, size_t n)
+static void g116_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27303,281 +27495,6 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 square:t0 sum:t1 */
-static void g116_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
-        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const float_vector fi1 = FETCH_f32(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = lt0 * lt0;
-            const double_vector ut1 = ut0 * ut0;
-            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
-            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
-        }
-    }
-    l_t2 += l_t2b;
-    u_t2 += u_t2b;
-    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
-}
-
-static void g116_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = li0 - li1;
-                const double_vector ut0 = ui0 - ui1;
-                const double_vector lt1 = lt0 * lt0;
-                const double_vector ut1 = ut0 * ut0;
-                l_t2 = added_double(l_t2, lt1);
-                u_t2 = added_double(u_t2, ut1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
-        }
-    }
-}
-
-static void g116_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = ft0 * ft0;
-        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
-        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const float_vector fi1 = FETCH_f32(in1, i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = ft0 * ft0;
-            l_t2b = added_double(l_t2b, lower_half(live_float(left, ft1, 0)));
-            u_t2b = added_double(u_t2b, upper_half(live_float(left, ft1, 0)));
-        }
-    }
-    l_t2 += l_t2b;
-    u_t2 += u_t2b;
-    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
-}
-
-static void g116_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = fi0 - fi1;
-                const float_vector ft1 = ft0 * ft0;
-                l_t2 = added_double(l_t2, lower_half(ft1));
-                u_t2 = added_double(u_t2, upper_half(ft1));
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
-        }
-    }
-}
-
-static void g116_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
-        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_vector fi1 = FETCH_f16(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = lt0 * lt0;
-            const double_vector ut1 = ut0 * ut0;
-            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
-            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
-        }
-    }
-    l_t2 += l_t2b;
-    u_t2 += u_t2b;
-    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
-}
-
-static void g116_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = li0 - li1;
-                const double_vector ut0 = ui0 - ui1;
-                const double_vector lt1 = lt0 * lt0;
-                const double_vector ut1 = ut0 * ut0;
-                l_t2 = added_double(l_t2, lt1);
-                u_t2 = added_double(u_t2, ut1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
-        }
-    }
-}
-
-static void g116_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
-        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_vector fi1 = FETCH_bf16(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = lt0 * lt0;
-            const double_vector ut1 = ut0 * ut0;
-            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
-            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
-        }
-    }
-    l_t2 += l_t2b;
-    u_t2 += u_t2b;
-    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
-}
-
-static void g116_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt0 = li0 - li1;
-                const double_vector ut0 = ui0 - ui1;
-                const double_vector lt1 = lt0 * lt0;
-                const double_vector ut1 = ut0 * ut0;
-                l_t2 = added_double(l_t2, lt1);
-                u_t2 = added_double(u_t2, ut1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
-        }
-    }
-}
-
-static void g116_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt2 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt2);
-    }
-}
-
-/* sub:i0,i1 square:t0 sum:t1 div:t2,k0 */
 static void g117_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -27846,6 +27763,281 @@ static void g117_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g117_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt2 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt2);
+    }
+}
+
+/* sub:i0,i1 square:t0 sum:t1 div:t2,k0 */
+static void g118_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li0 - li1;
+        const double_vector ut0 = ui0 - ui1;
+        const double_vector lt1 = lt0 * lt0;
+        const double_vector ut1 = ut0 * ut0;
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
+        }
+    }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
+    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
+}
+
+static void g118_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = lt0 * lt0;
+                const double_vector ut1 = ut0 * ut0;
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+}
+
+static void g118_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = fi0 - fi1;
+        const float_vector ft1 = ft0 * ft0;
+        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = ft0 * ft0;
+            l_t2b = added_double(l_t2b, lower_half(live_float(left, ft1, 0)));
+            u_t2b = added_double(u_t2b, upper_half(live_float(left, ft1, 0)));
+        }
+    }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
+    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
+}
+
+static void g118_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = ft0 * ft0;
+                l_t2 = added_double(l_t2, lower_half(ft1));
+                u_t2 = added_double(u_t2, upper_half(ft1));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+}
+
+static void g118_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li0 - li1;
+        const double_vector ut0 = ui0 - ui1;
+        const double_vector lt1 = lt0 * lt0;
+        const double_vector ut1 = ut0 * ut0;
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
+        }
+    }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
+    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
+}
+
+static void g118_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = lt0 * lt0;
+                const double_vector ut1 = ut0 * ut0;
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+}
+
+static void g118_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li0 - li1;
+        const double_vector ut0 = ui0 - ui1;
+        const double_vector lt1 = lt0 * lt0;
+        const double_vector ut1 = ut0 * ut0;
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
+        }
+    }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
+    store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
+}
+
+static void g118_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = lt0 * lt0;
+                const double_vector ut1 = ut0 * ut0;
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
+        }
+    }
+}
+
+static void g118_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt2 = read_double(call->sums + 0 * call->stride + i);
@@ -27855,7 +28047,7 @@ static void g117_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,k0 */
-static void g118_f32_in_double(const fused_call *call, size_t n)
+static void g119_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -27872,7 +28064,7 @@ static void g118_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g118_f32_plain(const fused_call *call, size_t n)
+static void g119_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -27886,7 +28078,7 @@ static void g118_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g118_f16_settled(const fused_call *call, size_t n)
+static void g119_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -27918,7 +28110,7 @@ static void g118_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g118_f16_plain(const fused_call *call, size_t n)
+static void g119_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -27932,7 +28124,7 @@ static void g118_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g118_bf16_settled(const fused_call *call, size_t n)
+static void g119_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -27964,7 +28156,7 @@ static void g118_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g118_bf16_plain(const fused_call *call, size_t n)
+static void g119_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -27979,7 +28171,7 @@ static void g118_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,x0 */
-static void g119_f32_in_double(const fused_call *call, size_t n)
+static void g120_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -27996,7 +28188,7 @@ static void g119_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g119_f32_plain(const fused_call *call, size_t n)
+static void g120_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -28010,7 +28202,7 @@ static void g119_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g119_f16_settled(const fused_call *call, size_t n)
+static void g120_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -28042,7 +28234,7 @@ static void g119_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g119_f16_plain(const fused_call *call, size_t n)
+static void g120_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -28056,7 +28248,7 @@ static void g119_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g119_bf16_settled(const fused_call *call, size_t n)
+static void g120_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -28088,7 +28280,7 @@ static void g119_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g119_bf16_plain(const fused_call *call, size_t n)
+static void g120_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -28103,7 +28295,7 @@ static void g119_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 */
-static void g120_f32_in_double(const fused_call *call, size_t n)
+static void g121_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28146,7 +28338,7 @@ static void g120_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g120_f32_plain(const fused_call *call, size_t n)
+static void g121_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28176,7 +28368,7 @@ static void g120_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g120_f16_settled(const fused_call *call, size_t n)
+static void g121_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28254,7 +28446,7 @@ static void g120_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g120_bf16_settled(const fused_call *call, size_t n)
+static void g121_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28335,7 +28527,7 @@ static void g120_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 */
-static void g121_f32_in_double(const fused_call *call, size_t n)
+static void g122_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28387,7 +28579,7 @@ static void g121_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g121_f32_plain(const fused_call *call, size_t n)
+static void g122_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28423,7 +28615,7 @@ static void g121_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g121_f16_settled(const fused_call *call, size_t n)
+static void g122_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28512,7 +28704,7 @@ static void g121_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g121_bf16_settled(const fused_call *call, size_t n)
+static void g122_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28605,345 +28797,6 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 */
-static void g122_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t10 = all_double(0), u_t10 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
-        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
-}
-
-static void g122_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector li2 = lower_half(fi2);
-                const double_vector ui2 = upper_half(fi2);
-                const double_vector lt0 = li1 - all_double(1);
-                const double_vector ut0 = ui1 - all_double(1);
-                const double_vector lt1 = -li0;
-                const double_vector ut1 = -ui0;
-                const double_vector lt2 = log1p_of_double(lt1);
-                const double_vector ut2 = log1p_of_double(ut1);
-                const double_vector lt3 = maximum_double(lt2, dk0);
-                const double_vector ut3 = maximum_double(ut2, dk0);
-                const double_vector lt4 = lt0 * lt3;
-                const double_vector ut4 = ut0 * ut3;
-                const double_vector lt5 = log_of_double(li0);
-                const double_vector ut5 = log_of_double(ui0);
-                const double_vector lt6 = maximum_double(lt5, dk0);
-                const double_vector ut6 = maximum_double(ut5, dk0);
-                const double_vector lt7 = li1 * lt6;
-                const double_vector ut7 = ui1 * ut6;
-                const double_vector lt8 = lt4 - lt7;
-                const double_vector ut8 = ut4 - ut7;
-                l_t10 = fma_double(lt8, li2, l_t10);
-                u_t10 = fma_double(ut8, ui2, u_t10);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t10);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
-        }
-    }
-}
-
-static void g122_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const float_vector fk0 = all_float((float)call->constants[0]);
-    double_vector l_t10 = all_double(0), u_t10 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        l_t10 = fma_double(lower_half(live_float(left, ft8, 0)), lower_half(live_float(left, fi2, 0)), l_t10);
-        u_t10 = fma_double(upper_half(live_float(left, ft8, 0)), upper_half(live_float(left, fi2, 0)), u_t10);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
-}
-
-static void g122_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const float_vector fk0 = all_float((float)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-                const float_vector ft0 = fi1 - all_float(1);
-                const float_vector ft1 = -fi0;
-                const float_vector ft2 = log1p_of_float(ft1);
-                const float_vector ft3 = maximum_float(ft2, fk0);
-                const float_vector ft4 = ft0 * ft3;
-                const float_vector ft5 = log_of_float(fi0);
-                const float_vector ft6 = maximum_float(ft5, fk0);
-                const float_vector ft7 = fi1 * ft6;
-                const float_vector ft8 = ft4 - ft7;
-                l_t10 = fma_double(lower_half(ft8), lower_half(fi2), l_t10);
-                u_t10 = fma_double(upper_half(ft8), upper_half(fi2), u_t10);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t10);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
-        }
-    }
-}
-
-static void g122_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t10 = all_double(0), u_t10 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
-        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
-}
-
-static void g122_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector li2 = lower_half(fi2);
-                const double_vector ui2 = upper_half(fi2);
-                const double_vector lt0 = li1 - all_double(1);
-                const double_vector ut0 = ui1 - all_double(1);
-                const double_vector lt1 = -li0;
-                const double_vector ut1 = -ui0;
-                const double_vector lt2 = log1p_of_double(lt1);
-                const double_vector ut2 = log1p_of_double(ut1);
-                const double_vector lt3 = maximum_double(lt2, dk0);
-                const double_vector ut3 = maximum_double(ut2, dk0);
-                const double_vector lt4 = lt0 * lt3;
-                const double_vector ut4 = ut0 * ut3;
-                const double_vector lt5 = log_of_double(li0);
-                const double_vector ut5 = log_of_double(ui0);
-                const double_vector lt6 = maximum_double(lt5, dk0);
-                const double_vector ut6 = maximum_double(ut5, dk0);
-                const double_vector lt7 = li1 * lt6;
-                const double_vector ut7 = ui1 * ut6;
-                const double_vector lt8 = lt4 - lt7;
-                const double_vector ut8 = ut4 - ut7;
-                l_t10 = fma_double(lt8, li2, l_t10);
-                u_t10 = fma_double(ut8, ui2, u_t10);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t10);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
-        }
-    }
-}
-
-static void g122_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t10 = all_double(0), u_t10 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
-        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
-}
-
-static void g122_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector li2 = lower_half(fi2);
-                const double_vector ui2 = upper_half(fi2);
-                const double_vector lt0 = li1 - all_double(1);
-                const double_vector ut0 = ui1 - all_double(1);
-                const double_vector lt1 = -li0;
-                const double_vector ut1 = -ui0;
-                const double_vector lt2 = log1p_of_double(lt1);
-                const double_vector ut2 = log1p_of_double(ut1);
-                const double_vector lt3 = maximum_double(lt2, dk0);
-                const double_vector ut3 = maximum_double(ut2, dk0);
-                const double_vector lt4 = lt0 * lt3;
-                const double_vector ut4 = ut0 * ut3;
-                const double_vector lt5 = log_of_double(li0);
-                const double_vector ut5 = log_of_double(ui0);
-                const double_vector lt6 = maximum_double(lt5, dk0);
-                const double_vector ut6 = maximum_double(ut5, dk0);
-                const double_vector lt7 = li1 * lt6;
-                const double_vector ut7 = ui1 * ut6;
-                const double_vector lt8 = lt4 - lt7;
-                const double_vector ut8 = ut4 - ut7;
-                l_t10 = fma_double(lt8, li2, l_t10);
-                u_t10 = fma_double(ut8, ui2, u_t10);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t10);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
-        }
-    }
-}
-
-static void g122_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt10 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt10);
-    }
-}
-
-/* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1 */
 static void g123_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -29276,29 +29129,31 @@ static void g123_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g123_finish(const fused_call *call, size_t n)
 {
-    const double_vector dk1 = all_double(call->constants[1]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt10 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector dt11 = dt10 / dk1;
-        write_double(call->results + 0 * call->stride + i, dt11);
+        write_double(call->results + 0 * call->stride + i, dt10);
     }
 }
 
-/* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 */
+/* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1 */
 static void g124_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
         const double_vector lt0 = li1 - all_double(1);
         const double_vector ut0 = ui1 - all_double(1);
         const double_vector lt1 = -li0;
@@ -29317,29 +29172,33 @@ static void g124_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
-        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+    store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
 static void g124_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (int64_t first = 0; first < call->rows; first += call->together) {
         const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
             for (int64_t row = first; row < end; row++) {
                 const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
                 const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
                 const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
                 const double_vector lt0 = li1 - all_double(1);
                 const double_vector ut0 = ui1 - all_double(1);
                 const double_vector lt1 = -li0;
@@ -29358,11 +29217,11 @@ static void g124_f32_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut7 = ui1 * ut6;
                 const double_vector lt8 = lt4 - lt7;
                 const double_vector ut8 = ut4 - ut7;
-                l_t9 = added_double(l_t9, lt8);
-                u_t9 = added_double(u_t9, ut8);
+                l_t10 = fma_double(lt8, li2, l_t10);
+                u_t10 = fma_double(ut8, ui2, u_t10);
             }
-            write_double(call->sums + 0 * call->stride + i, l_t9);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+            write_double(call->sums + 0 * call->stride + i, l_t10);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
         }
     }
 }
@@ -29371,12 +29230,14 @@ static void g124_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const float_vector fk0 = all_float((float)call->constants[0]);
-    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -29386,25 +29247,27 @@ static void g124_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t9 = added_double(l_t9, lower_half(live_float(left, ft8, 0)));
-        u_t9 = added_double(u_t9, upper_half(live_float(left, ft8, 0)));
+        l_t10 = fma_double(lower_half(live_float(left, ft8, 0)), lower_half(live_float(left, fi2, 0)), l_t10);
+        u_t10 = fma_double(upper_half(live_float(left, ft8, 0)), upper_half(live_float(left, fi2, 0)), u_t10);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+    store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
 static void g124_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (int64_t first = 0; first < call->rows; first += call->together) {
         const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
             for (int64_t row = first; row < end; row++) {
                 const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
                 const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
                 const float_vector ft0 = fi1 - all_float(1);
                 const float_vector ft1 = -fi0;
                 const float_vector ft2 = log1p_of_float(ft1);
@@ -29414,11 +29277,11 @@ static void g124_f32_plain_columns(const fused_call *call, size_t n)
                 const float_vector ft6 = maximum_float(ft5, fk0);
                 const float_vector ft7 = fi1 * ft6;
                 const float_vector ft8 = ft4 - ft7;
-                l_t9 = added_double(l_t9, lower_half(ft8));
-                u_t9 = added_double(u_t9, upper_half(ft8));
+                l_t10 = fma_double(lower_half(ft8), lower_half(fi2), l_t10);
+                u_t10 = fma_double(upper_half(ft8), upper_half(fi2), u_t10);
             }
-            write_double(call->sums + 0 * call->stride + i, l_t9);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+            write_double(call->sums + 0 * call->stride + i, l_t10);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
         }
     }
 }
@@ -29427,16 +29290,20 @@ static void g124_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
         const double_vector lt0 = li1 - all_double(1);
         const double_vector ut0 = ui1 - all_double(1);
         const double_vector lt1 = -li0;
@@ -29455,29 +29322,33 @@ static void g124_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
-        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+    store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
 static void g124_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (int64_t first = 0; first < call->rows; first += call->together) {
         const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
             for (int64_t row = first; row < end; row++) {
                 const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
                 const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
                 const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
                 const double_vector lt0 = li1 - all_double(1);
                 const double_vector ut0 = ui1 - all_double(1);
                 const double_vector lt1 = -li0;
@@ -29496,11 +29367,11 @@ static void g124_f16_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut7 = ui1 * ut6;
                 const double_vector lt8 = lt4 - lt7;
                 const double_vector ut8 = ut4 - ut7;
-                l_t9 = added_double(l_t9, lt8);
-                u_t9 = added_double(u_t9, ut8);
+                l_t10 = fma_double(lt8, li2, l_t10);
+                u_t10 = fma_double(ut8, ui2, u_t10);
             }
-            write_double(call->sums + 0 * call->stride + i, l_t9);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+            write_double(call->sums + 0 * call->stride + i, l_t10);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
         }
     }
 }
@@ -29509,16 +29380,20 @@ static void g124_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
         const double_vector lt0 = li1 - all_double(1);
         const double_vector ut0 = ui1 - all_double(1);
         const double_vector lt1 = -li0;
@@ -29537,29 +29412,33 @@ static void g124_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
-        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+    store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
 static void g124_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (int64_t first = 0; first < call->rows; first += call->together) {
         const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
             for (int64_t row = first; row < end; row++) {
                 const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
                 const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
                 const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
                 const double_vector lt0 = li1 - all_double(1);
                 const double_vector ut0 = ui1 - all_double(1);
                 const double_vector lt1 = -li0;
@@ -29578,24 +29457,26 @@ static void g124_bf16_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut7 = ui1 * ut6;
                 const double_vector lt8 = lt4 - lt7;
                 const double_vector ut8 = ut4 - ut7;
-                l_t9 = added_double(l_t9, lt8);
-                u_t9 = added_double(u_t9, ut8);
+                l_t10 = fma_double(lt8, li2, l_t10);
+                u_t10 = fma_double(ut8, ui2, u_t10);
             }
-            write_double(call->sums + 0 * call->stride + i, l_t9);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+            write_double(call->sums + 0 * call->stride + i, l_t10);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
         }
     }
 }
 
 static void g124_finish(const fused_call *call, size_t n)
 {
+    const double_vector dk1 = all_double(call->constants[1]);
     for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt9);
+        const double_vector dt10 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector dt11 = dt10 / dk1;
+        write_double(call->results + 0 * call->stride + i, dt11);
     }
 }
 
-/* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1 */
+/* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 */
 static void g125_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -29900,6 +29781,317 @@ static void g125_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g125_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt9);
+    }
+}
+
+/* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1 */
+static void g126_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li1 - all_double(1);
+        const double_vector ut0 = ui1 - all_double(1);
+        const double_vector lt1 = -li0;
+        const double_vector ut1 = -ui0;
+        const double_vector lt2 = log1p_of_double(lt1);
+        const double_vector ut2 = log1p_of_double(ut1);
+        const double_vector lt3 = maximum_double(lt2, dk0);
+        const double_vector ut3 = maximum_double(ut2, dk0);
+        const double_vector lt4 = lt0 * lt3;
+        const double_vector ut4 = ut0 * ut3;
+        const double_vector lt5 = log_of_double(li0);
+        const double_vector ut5 = log_of_double(ui0);
+        const double_vector lt6 = maximum_double(lt5, dk0);
+        const double_vector ut6 = maximum_double(ut5, dk0);
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt4 - lt7;
+        const double_vector ut8 = ut4 - ut7;
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g126_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+        }
+    }
+}
+
+static void g126_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const float_vector fk0 = all_float((float)call->constants[0]);
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = fi1 - all_float(1);
+        const float_vector ft1 = -fi0;
+        const float_vector ft2 = log1p_of_float(ft1);
+        const float_vector ft3 = maximum_float(ft2, fk0);
+        const float_vector ft4 = ft0 * ft3;
+        const float_vector ft5 = log_of_float(fi0);
+        const float_vector ft6 = maximum_float(ft5, fk0);
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = ft4 - ft7;
+        l_t9 = added_double(l_t9, lower_half(live_float(left, ft8, 0)));
+        u_t9 = added_double(u_t9, upper_half(live_float(left, ft8, 0)));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g126_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const float_vector fk0 = all_float((float)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi1 - all_float(1);
+                const float_vector ft1 = -fi0;
+                const float_vector ft2 = log1p_of_float(ft1);
+                const float_vector ft3 = maximum_float(ft2, fk0);
+                const float_vector ft4 = ft0 * ft3;
+                const float_vector ft5 = log_of_float(fi0);
+                const float_vector ft6 = maximum_float(ft5, fk0);
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = ft4 - ft7;
+                l_t9 = added_double(l_t9, lower_half(ft8));
+                u_t9 = added_double(u_t9, upper_half(ft8));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+        }
+    }
+}
+
+static void g126_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li1 - all_double(1);
+        const double_vector ut0 = ui1 - all_double(1);
+        const double_vector lt1 = -li0;
+        const double_vector ut1 = -ui0;
+        const double_vector lt2 = log1p_of_double(lt1);
+        const double_vector ut2 = log1p_of_double(ut1);
+        const double_vector lt3 = maximum_double(lt2, dk0);
+        const double_vector ut3 = maximum_double(ut2, dk0);
+        const double_vector lt4 = lt0 * lt3;
+        const double_vector ut4 = ut0 * ut3;
+        const double_vector lt5 = log_of_double(li0);
+        const double_vector ut5 = log_of_double(ui0);
+        const double_vector lt6 = maximum_double(lt5, dk0);
+        const double_vector ut6 = maximum_double(ut5, dk0);
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt4 - lt7;
+        const double_vector ut8 = ut4 - ut7;
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g126_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+        }
+    }
+}
+
+static void g126_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = li1 - all_double(1);
+        const double_vector ut0 = ui1 - all_double(1);
+        const double_vector lt1 = -li0;
+        const double_vector ut1 = -ui0;
+        const double_vector lt2 = log1p_of_double(lt1);
+        const double_vector ut2 = log1p_of_double(ut1);
+        const double_vector lt3 = maximum_double(lt2, dk0);
+        const double_vector ut3 = maximum_double(ut2, dk0);
+        const double_vector lt4 = lt0 * lt3;
+        const double_vector ut4 = ut0 * ut3;
+        const double_vector lt5 = log_of_double(li0);
+        const double_vector ut5 = log_of_double(ui0);
+        const double_vector lt6 = maximum_double(lt5, dk0);
+        const double_vector ut6 = maximum_double(ut5, dk0);
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt4 - lt7;
+        const double_vector ut8 = ut4 - ut7;
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g126_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+        }
+    }
+}
+
+static void g126_finish(const fused_call *call, size_t n)
+{
     const double_vector dk1 = all_double(call->constants[1]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
@@ -29909,7 +30101,7 @@ static void g125_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 */
-static void g126_f32_in_double(const fused_call *call, size_t n)
+static void g127_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29945,7 +30137,7 @@ static void g126_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g126_f32_plain(const fused_call *call, size_t n)
+static void g127_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29968,7 +30160,7 @@ static void g126_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g126_f16_settled(const fused_call *call, size_t n)
+static void g127_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30024,7 +30216,7 @@ static void g126_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g126_bf16_settled(const fused_call *call, size_t n)
+static void g127_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30084,7 +30276,7 @@ static void g126_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0 */
-static void g127_f32_in_double(const fused_call *call, size_t n)
+static void g128_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30123,7 +30315,7 @@ static void g127_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g127_f32_plain(const fused_call *call, size_t n)
+static void g128_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30148,7 +30340,7 @@ static void g127_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g127_f16_settled(const fused_call *call, size_t n)
+static void g128_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30210,7 +30402,7 @@ static void g127_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g127_bf16_settled(const fused_call *call, size_t n)
+static void g128_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30276,7 +30468,7 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 */
-static void g128_f32_in_double(const fused_call *call, size_t n)
+static void g129_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30310,7 +30502,7 @@ static void g128_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g128_f32_plain(const fused_call *call, size_t n)
+static void g129_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30332,7 +30524,7 @@ static void g128_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g128_f16_settled(const fused_call *call, size_t n)
+static void g129_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30384,7 +30576,7 @@ static void g128_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g128_bf16_settled(const fused_call *call, size_t n)
+static void g129_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30437,7 +30629,7 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0 */
-static void g129_f32_in_double(const fused_call *call, size_t n)
+static void g130_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30474,7 +30666,7 @@ static void g129_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g129_f32_plain(const fused_call *call, size_t n)
+static void g130_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30498,7 +30690,7 @@ static void g129_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g129_f16_settled(const fused_call *call, size_t n)
+static void g130_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30558,7 +30750,7 @@ static void g129_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g129_bf16_settled(const fused_call *call, size_t n)
+static void g130_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30619,7 +30811,7 @@ static void g129_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 */
-static void g130_f32_in_double(const fused_call *call, size_t n)
+static void g131_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30656,7 +30848,7 @@ static void g130_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g130_f32_plain(const fused_call *call, size_t n)
+static void g131_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30680,7 +30872,7 @@ static void g130_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g130_f16_settled(const fused_call *call, size_t n)
+static void g131_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30740,7 +30932,7 @@ static void g130_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g130_bf16_settled(const fused_call *call, size_t n)
+static void g131_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30804,7 +30996,7 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1 */
-static void g131_f32_in_double(const fused_call *call, size_t n)
+static void g132_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30844,7 +31036,7 @@ static void g131_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g131_f32_plain(const fused_call *call, size_t n)
+static void g132_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30870,7 +31062,7 @@ static void g131_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g131_f16_settled(const fused_call *call, size_t n)
+static void g132_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30936,7 +31128,7 @@ static void g131_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g131_bf16_settled(const fused_call *call, size_t n)
+static void g132_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31006,7 +31198,7 @@ static void g131_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 mul:2,t0 mul:i0,t1 */
-static void g132_f32_in_double(const fused_call *call, size_t n)
+static void g133_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31034,7 +31226,7 @@ static void g132_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g132_f32_plain(const fused_call *call, size_t n)
+static void g133_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31053,7 +31245,7 @@ static void g132_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g132_f16_settled(const fused_call *call, size_t n)
+static void g133_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31096,7 +31288,7 @@ static void g132_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g132_bf16_settled(const fused_call *call, size_t n)
+static void g133_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31141,7 +31333,7 @@ static void g132_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0 */
-static void g133_f32_in_double(const fused_call *call, size_t n)
+static void g134_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31172,7 +31364,7 @@ static void g133_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g133_f32_plain(const fused_call *call, size_t n)
+static void g134_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31193,7 +31385,7 @@ static void g133_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g133_f16_settled(const fused_call *call, size_t n)
+static void g134_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31243,7 +31435,7 @@ static void g133_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g133_bf16_settled(const fused_call *call, size_t n)
+static void g134_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31296,7 +31488,7 @@ static void g133_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sign:t0 mul:i0,t1 */
-static void g134_f32_in_double(const fused_call *call, size_t n)
+static void g135_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31324,7 +31516,7 @@ static void g134_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g134_f32_plain(const fused_call *call, size_t n)
+static void g135_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31343,7 +31535,7 @@ static void g134_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g134_f16_settled(const fused_call *call, size_t n)
+static void g135_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31386,7 +31578,7 @@ static void g134_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g134_bf16_settled(const fused_call *call, size_t n)
+static void g135_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31430,7 +31622,7 @@ static void g134_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0 */
-static void g135_f32_in_double(const fused_call *call, size_t n)
+static void g136_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31461,7 +31653,7 @@ static void g135_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g135_f32_plain(const fused_call *call, size_t n)
+static void g136_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31482,7 +31674,7 @@ static void g135_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g135_f16_settled(const fused_call *call, size_t n)
+static void g136_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31533,7 +31725,7 @@ static void g135_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g135_bf16_settled(const fused_call *call, size_t n)
+static void g136_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31585,7 +31777,7 @@ static void g135_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 */
-static void g136_f32_in_double(const fused_call *call, size_t n)
+static void g137_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31620,7 +31812,7 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g136_f32_plain(const fused_call *call, size_t n)
+static void g137_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31643,7 +31835,7 @@ static void g136_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g136_f16_settled(const fused_call *call, size_t n)
+static void g137_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31699,7 +31891,7 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g136_bf16_settled(const fused_call *call, size_t n)
+static void g137_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31759,7 +31951,7 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1 */
-static void g137_f32_in_double(const fused_call *call, size_t n)
+static void g138_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31797,7 +31989,7 @@ static void g137_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g137_f32_plain(const fused_call *call, size_t n)
+static void g138_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31822,7 +32014,7 @@ static void g137_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g137_f16_settled(const fused_call *call, size_t n)
+static void g138_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31884,7 +32076,7 @@ static void g137_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g137_bf16_settled(const fused_call *call, size_t n)
+static void g138_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31951,7 +32143,7 @@ static void g137_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 */
-static void g138_f32_in_double(const fused_call *call, size_t n)
+static void g139_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31992,7 +32184,7 @@ static void g138_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g138_f32_plain(const fused_call *call, size_t n)
+static void g139_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -32018,7 +32210,7 @@ static void g138_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g138_f16_settled(const fused_call *call, size_t n)
+static void g139_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -32081,7 +32273,7 @@ static void g138_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g138_bf16_settled(const fused_call *call, size_t n)
+static void g139_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -32150,7 +32342,7 @@ static void g138_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1 */
-static void g139_f32_in_double(const fused_call *call, size_t n)
+static void g140_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -32194,7 +32386,7 @@ static void g139_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g139_f32_plain(const fused_call *call, size_t n)
+static void g140_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -32222,7 +32414,7 @@ static void g139_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g139_f16_settled(const fused_call *call, size_t n)
+static void g140_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -32291,7 +32483,7 @@ static void g139_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g139_bf16_settled(const fused_call *call, size_t n)
+static void g140_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -32366,7 +32558,7 @@ static void g139_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:x0,i1 */
-static void g140_f32_in_double(const fused_call *call, size_t n)
+static void g141_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
@@ -32383,7 +32575,7 @@ static void g140_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g140_f32_plain(const fused_call *call, size_t n)
+static void g141_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
@@ -32397,7 +32589,7 @@ static void g140_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g140_f16_settled(const fused_call *call, size_t n)
+static void g141_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
@@ -32429,7 +32621,7 @@ static void g140_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g140_f16_plain(const fused_call *call, size_t n)
+static void g141_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
@@ -32443,7 +32635,7 @@ static void g140_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g140_bf16_settled(const fused_call *call, size_t n)
+static void g141_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
@@ -32475,7 +32667,7 @@ static void g140_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g140_bf16_plain(const fused_call *call, size_t n)
+static void g141_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
@@ -32490,7 +32682,7 @@ static void g140_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sum:i0 */
-static void g141_f32_in_double(const fused_call *call, size_t n)
+static void g142_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
@@ -32498,7 +32690,7 @@ static void g141_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
-static void g141_f32_in_double_columns(const fused_call *call, size_t n)
+static void g142_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -32519,7 +32711,7 @@ static void g141_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g141_f32_plain(const fused_call *call, size_t n)
+static void g142_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
@@ -32527,7 +32719,7 @@ static void g141_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
-static void g141_f32_plain_columns(const fused_call *call, size_t n)
+static void g142_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -32546,7 +32738,7 @@ static void g141_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g141_f16_in_double(const fused_call *call, size_t n)
+static void g142_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
@@ -32577,7 +32769,7 @@ static void g141_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
-static void g141_f16_in_double_columns(const fused_call *call, size_t n)
+static void g142_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -32598,7 +32790,7 @@ static void g141_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g141_bf16_in_double(const fused_call *call, size_t n)
+static void g142_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
@@ -32629,7 +32821,7 @@ static void g141_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
-static void g141_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g142_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -32650,7 +32842,7 @@ static void g141_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g141_finish(const fused_call *call, size_t n)
+static void g142_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt0 = read_double(call->sums + 0 * call->stride + i);
@@ -32659,7 +32851,7 @@ static void g141_finish(const fused_call *call, size_t n)
 }
 
 /* where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3 */
-static void g142_f32_in_double(const fused_call *call, size_t n)
+static void g143_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -32716,7 +32908,7 @@ static void g142_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g142_f32_plain(const fused_call *call, size_t n)
+static void g143_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -32763,7 +32955,7 @@ static void g142_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g142_f32_plain_columns(const fused_call *call, size_t n)
+static void g143_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -32828,7 +33020,7 @@ static void g142_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g142_f16_settled(const fused_call *call, size_t n)
+static void g143_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -32907,7 +33099,7 @@ static void g142_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g142_f16_in_double_columns(const fused_call *call, size_t n)
+static void g143_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -32986,7 +33178,7 @@ static void g142_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g142_bf16_settled(const fused_call *call, size_t n)
+static void g143_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -33069,7 +33261,7 @@ static void g142_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g142_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g143_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -33263,749 +33455,755 @@ static const fused_entry entries[] = {
      {{NULL, g18_f32_in_double, g18_f32_plain}, {NULL, NULL, NULL}, {g18_f16_settled, NULL, NULL}, {g18_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"exp_of_difference:i0,x0 div:t0,x1",
+    {"exp_of_difference:i0,i1 div:t0,i2",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g19_f32_in_double, g19_f32_plain}, {NULL, NULL, NULL}, {g19_f16_settled, NULL, NULL}, {g19_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
+    {"exp_of_difference:i0,x0 div:t0,x1",
+     "",
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     {{NULL, g20_f32_in_double, g20_f32_plain}, {NULL, NULL, NULL}, {g20_f16_settled, NULL, NULL}, {g20_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
     {"exp_of_difference:i0,x0 sum:t0 out:t0,t1",
      "s",
      0, 0, 0,
-     {{NULL, g20_f32_in_double, g20_f32_plain}, {NULL, NULL, NULL}, {NULL, g20_f16_in_double, NULL}, {NULL, g20_bf16_in_double, NULL}},
+     {{NULL, g21_f32_in_double, g21_f32_plain}, {NULL, NULL, NULL}, {NULL, g21_f16_in_double, NULL}, {NULL, g21_bf16_in_double, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g21_f32_in_double, g21_f32_plain}, {NULL, NULL, NULL}, {g21_f16_settled, NULL, NULL}, {g21_bf16_settled, NULL, NULL}},
+     {{NULL, g22_f32_in_double, g22_f32_plain}, {NULL, NULL, NULL}, {g22_f16_settled, NULL, NULL}, {g22_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      "",
      0, 0, 0,
-     {{NULL, g22_f32_in_double, g22_f32_plain}, {NULL, NULL, NULL}, {g22_f16_settled, NULL, NULL}, {g22_bf16_settled, NULL, NULL}},
+     {{NULL, g23_f32_in_double, g23_f32_plain}, {NULL, NULL, NULL}, {g23_f16_settled, NULL, NULL}, {g23_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5",
      "",
      0, 0, 0,
-     {{NULL, g23_f32_in_double, g23_f32_plain}, {NULL, NULL, NULL}, {g23_f16_settled, NULL, NULL}, {g23_bf16_settled, NULL, NULL}},
+     {{NULL, g24_f32_in_double, g24_f32_plain}, {NULL, NULL, NULL}, {g24_f16_settled, NULL, NULL}, {g24_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g24_f32_in_double, g24_f32_plain}, {NULL, NULL, NULL}, {g24_f16_settled, NULL, NULL}, {g24_bf16_settled, NULL, NULL}},
+     {{NULL, g25_f32_in_double, g25_f32_plain}, {NULL, NULL, NULL}, {g25_f16_settled, NULL, NULL}, {g25_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,1 less:0,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      "",
      0, 0, 0,
-     {{NULL, g25_f32_in_double, g25_f32_plain}, {NULL, NULL, NULL}, {g25_f16_settled, NULL, NULL}, {g25_bf16_settled, NULL, NULL}},
+     {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {g26_f16_settled, NULL, NULL}, {g26_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {g26_f16_settled, NULL, NULL}, {g26_bf16_settled, NULL, NULL}},
+     {{NULL, g27_f32_in_double, g27_f32_plain}, {NULL, NULL, NULL}, {g27_f16_settled, NULL, NULL}, {g27_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      "",
      0, 0, 0,
-     {{NULL, g27_f32_in_double, g27_f32_plain}, {NULL, NULL, NULL}, {g27_f16_settled, NULL, NULL}, {g27_bf16_settled, NULL, NULL}},
+     {{NULL, g28_f32_in_double, g28_f32_plain}, {NULL, NULL, NULL}, {g28_f16_settled, NULL, NULL}, {g28_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g28_f32_in_double, g28_f32_plain}, {NULL, NULL, NULL}, {g28_f16_settled, NULL, NULL}, {g28_bf16_settled, NULL, NULL}},
+     {{NULL, g29_f32_in_double, g29_f32_plain}, {NULL, NULL, NULL}, {g29_f16_settled, NULL, NULL}, {g29_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2",
      "",
      0, 0, 0,
-     {{NULL, g29_f32_in_double, g29_f32_plain}, {NULL, NULL, NULL}, {g29_f16_settled, NULL, g29_f16_plain}, {g29_bf16_settled, NULL, g29_bf16_plain}},
+     {{NULL, g30_f32_in_double, g30_f32_plain}, {NULL, NULL, NULL}, {g30_f16_settled, NULL, g30_f16_plain}, {g30_bf16_settled, NULL, g30_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,2",
      "",
      0, 0, 0,
-     {{NULL, g30_f32_in_double, g30_f32_plain}, {NULL, NULL, NULL}, {g30_f16_settled, NULL, NULL}, {g30_bf16_settled, NULL, NULL}},
+     {{NULL, g31_f32_in_double, g31_f32_plain}, {NULL, NULL, NULL}, {g31_f16_settled, NULL, NULL}, {g31_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0",
      "",
      0, 0, 0,
-     {{NULL, g31_f32_in_double, g31_f32_plain}, {NULL, NULL, NULL}, {g31_f16_settled, NULL, NULL}, {g31_bf16_settled, NULL, NULL}},
+     {{NULL, g32_f32_in_double, g32_f32_plain}, {NULL, NULL, NULL}, {g32_f16_settled, NULL, NULL}, {g32_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g32_f32_in_double, g32_f32_plain}, {NULL, NULL, NULL}, {g32_f16_settled, NULL, NULL}, {g32_bf16_settled, NULL, NULL}},
+     {{NULL, g33_f32_in_double, g33_f32_plain}, {NULL, NULL, NULL}, {g33_f16_settled, NULL, NULL}, {g33_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g33_f32_in_double, g33_f32_plain}, {NULL, NULL, NULL}, {g33_f16_settled, NULL, NULL}, {g33_bf16_settled, NULL, NULL}},
+     {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {g34_f16_settled, NULL, NULL}, {g34_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {g34_f16_settled, NULL, NULL}, {g34_bf16_settled, NULL, NULL}},
+     {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {g35_f16_settled, NULL, NULL}, {g35_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {g35_f16_settled, NULL, NULL}, {g35_bf16_settled, NULL, NULL}},
+     {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {g36_f16_settled, NULL, NULL}, {g36_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"log_of_odds:i0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {g36_f16_settled, NULL, NULL}, {g36_bf16_settled, NULL, NULL}},
+     {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {g37_f16_settled, NULL, NULL}, {g37_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"max:i0",
      "m",
      0, 0, 0,
-     {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {NULL, g37_f16_in_double, NULL}, {NULL, g37_bf16_in_double, NULL}},
-     {{NULL, g37_f32_in_double_columns, g37_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g37_f16_in_double_columns, NULL}, {NULL, g37_bf16_in_double_columns, NULL}},
-     g37_finish},
+     {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {NULL, g38_f16_in_double, NULL}, {NULL, g38_bf16_in_double, NULL}},
+     {{NULL, g38_f32_in_double_columns, g38_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g38_f16_in_double_columns, NULL}, {NULL, g38_bf16_in_double_columns, NULL}},
+     g38_finish},
     {"max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4",
      "ms",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {NULL, g38_f16_in_double, NULL}, {NULL, g38_bf16_in_double, NULL}},
+     {{NULL, g39_f32_in_double, g39_f32_plain}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double, NULL}, {NULL, g39_bf16_in_double, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2",
      "ms",
      1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
-     {{NULL, g39_f32_in_double, g39_f32_plain}, {NULL, NULL, NULL}, {g39_f16_settled, NULL, NULL}, {g39_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g39_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double_columns, NULL}, {NULL, g39_bf16_in_double_columns, NULL}},
+     {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {g40_f16_settled, NULL, NULL}, {g40_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g40_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double_columns, NULL}, {NULL, g40_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10",
      "mss",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 24,
-     {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {g40_f16_settled, NULL, NULL}, {g40_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g40_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double_columns, NULL}, {NULL, g40_bf16_in_double_columns, NULL}},
+     {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {g41_f16_settled, NULL, NULL}, {g41_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g41_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g41_f16_in_double_columns, NULL}, {NULL, g41_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17",
      "msss",
      1, 1 << F32 | 1 << F16 | 1 << BF16, 36,
-     {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {NULL, g41_f16_in_double, NULL}, {NULL, g41_bf16_in_double, NULL}},
-     {{NULL, NULL, g41_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g41_f16_in_double_columns, NULL}, {NULL, g41_bf16_in_double_columns, NULL}},
+     {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {NULL, g42_f16_in_double, NULL}, {NULL, g42_bf16_in_double, NULL}},
+     {{NULL, NULL, g42_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g42_f16_in_double_columns, NULL}, {NULL, g42_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13",
      "msss",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 28,
-     {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {NULL, g42_f16_in_double, NULL}, {NULL, g42_bf16_in_double, NULL}},
-     {{NULL, NULL, g42_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g42_f16_in_double_columns, NULL}, {NULL, g42_bf16_in_double_columns, NULL}},
+     {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {NULL, g43_f16_in_double, NULL}, {NULL, g43_bf16_in_double, NULL}},
+     {{NULL, NULL, g43_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g43_f16_in_double_columns, NULL}, {NULL, g43_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9",
      "mss",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 24,
-     {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {g43_f16_settled, NULL, NULL}, {g43_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g43_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g43_f16_in_double_columns, NULL}, {NULL, g43_bf16_in_double_columns, NULL}},
+     {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {g44_f16_settled, NULL, NULL}, {g44_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g44_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g44_f16_in_double_columns, NULL}, {NULL, g44_bf16_in_double_columns, NULL}},
      NULL},
     {"minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {g44_f16_settled, NULL, NULL}, {g44_bf16_settled, NULL, NULL}},
+     {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {g45_f16_settled, NULL, NULL}, {g45_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:-1,i1 add:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {g45_f16_settled, NULL, g45_f16_plain}, {g45_bf16_settled, NULL, g45_bf16_plain}},
+     {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, g46_f16_plain}, {g46_bf16_settled, NULL, g46_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:-1,i1 sub:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, g46_f16_plain}, {g46_bf16_settled, NULL, g46_bf16_plain}},
+     {{NULL, g47_f32_in_double, g47_f32_plain}, {NULL, NULL, NULL}, {g47_f16_settled, NULL, g47_f16_plain}, {g47_bf16_settled, NULL, g47_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:0,i1 add:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g47_f32_in_double, g47_f32_plain}, {NULL, NULL, NULL}, {g47_f16_settled, NULL, NULL}, {g47_bf16_settled, NULL, NULL}},
+     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, NULL}, {g48_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:0,i1 sub:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, NULL}, {g48_bf16_settled, NULL, NULL}},
+     {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, NULL}, {g49_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:0.5,i1 add:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, g49_bf16_plain}},
+     {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, g50_f16_plain}, {g50_bf16_settled, NULL, g50_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:0.5,i1 sub:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, g50_f16_plain}, {g50_bf16_settled, NULL, g50_bf16_plain}},
+     {{NULL, g51_f32_in_double, g51_f32_plain}, {NULL, NULL, NULL}, {g51_f16_settled, NULL, g51_f16_plain}, {g51_bf16_settled, NULL, g51_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:2,i1 add:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g51_f32_in_double, g51_f32_plain}, {NULL, NULL, NULL}, {g51_f16_settled, NULL, g51_f16_plain}, {g51_bf16_settled, NULL, NULL}},
+     {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, g52_f16_plain}, {g52_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:2,i1 sub:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, g52_f16_plain}, {g52_bf16_settled, NULL, NULL}},
+     {{NULL, g53_f32_in_double, g53_f32_plain}, {NULL, NULL, NULL}, {g53_f16_settled, NULL, g53_f16_plain}, {g53_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,-1",
      "",
      0, 0, 0,
-     {{NULL, g53_f32_in_double, g53_f32_plain}, {NULL, NULL, NULL}, {g53_f16_settled, NULL, g53_f16_plain}, {g53_bf16_settled, NULL, g53_bf16_plain}},
+     {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, g54_f16_plain}, {g54_bf16_settled, NULL, g54_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
      1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
-     {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, NULL}, {g54_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g54_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g54_f16_in_double_columns, NULL}, {NULL, g54_bf16_in_double_columns, NULL}},
+     {{NULL, g55_f32_in_double, g55_f32_plain}, {NULL, NULL, NULL}, {g55_f16_settled, NULL, NULL}, {g55_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g55_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g55_f16_in_double_columns, NULL}, {NULL, g55_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,0",
      "",
      0, 0, 0,
-     {{NULL, g55_f32_in_double, g55_f32_plain}, {NULL, NULL, NULL}, {g55_f16_settled, NULL, g55_f16_plain}, {g55_bf16_settled, NULL, g55_bf16_plain}},
+     {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, g56_f16_plain}, {g56_bf16_settled, NULL, g56_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
      1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
-     {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, NULL}, {g56_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g56_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g56_f16_in_double_columns, NULL}, {NULL, g56_bf16_in_double_columns, NULL}},
+     {{NULL, g57_f32_in_double, g57_f32_plain}, {NULL, NULL, NULL}, {g57_f16_settled, NULL, NULL}, {g57_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g57_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g57_f16_in_double_columns, NULL}, {NULL, g57_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,0.5",
-     "",
-     0, 0, 0,
-     {{NULL, g57_f32_in_double, g57_f32_plain}, {NULL, NULL, NULL}, {g57_f16_settled, NULL, g57_f16_plain}, {g57_bf16_settled, NULL, g57_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"mul:i0,2",
      "",
      0, 0, 0,
      {{NULL, g58_f32_in_double, g58_f32_plain}, {NULL, NULL, NULL}, {g58_f16_settled, NULL, g58_f16_plain}, {g58_bf16_settled, NULL, g58_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"mul:i0,i1",
+    {"mul:i0,2",
      "",
      0, 0, 0,
      {{NULL, g59_f32_in_double, g59_f32_plain}, {NULL, NULL, NULL}, {g59_f16_settled, NULL, g59_f16_plain}, {g59_bf16_settled, NULL, g59_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2",
-     "s",
-     0, 1 << F32, 4,
-     {{NULL, g60_f32_in_double, g60_f32_plain}, {NULL, NULL, NULL}, {g60_f16_settled, NULL, NULL}, {g60_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g60_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g60_f16_in_double_columns, NULL}, {NULL, g60_bf16_in_double_columns, NULL}},
+    {"mul:i0,i1",
+     "",
+     0, 0, 0,
+     {{NULL, g60_f32_in_double, g60_f32_plain}, {NULL, NULL, NULL}, {g60_f16_settled, NULL, g60_f16_plain}, {g60_bf16_settled, NULL, g60_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4",
+    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2",
      "s",
      0, 1 << F32, 4,
      {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, NULL}, {g61_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g61_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g61_f16_in_double_columns, NULL}, {NULL, g61_bf16_in_double_columns, NULL}},
      NULL},
-    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4",
+    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4",
      "s",
      0, 1 << F32, 4,
      {{NULL, g62_f32_in_double, g62_f32_plain}, {NULL, NULL, NULL}, {g62_f16_settled, NULL, NULL}, {g62_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g62_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g62_f16_in_double_columns, NULL}, {NULL, g62_bf16_in_double_columns, NULL}},
      NULL},
-    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4",
+    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4",
      "s",
      0, 1 << F32, 4,
      {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, NULL}, {g63_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g63_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g63_f16_in_double_columns, NULL}, {NULL, g63_bf16_in_double_columns, NULL}},
      NULL},
-    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3",
+    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4",
      "s",
      0, 1 << F32, 4,
      {{NULL, g64_f32_in_double, g64_f32_plain}, {NULL, NULL, NULL}, {g64_f16_settled, NULL, NULL}, {g64_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g64_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g64_f16_in_double_columns, NULL}, {NULL, g64_bf16_in_double_columns, NULL}},
      NULL},
+    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3",
+     "s",
+     0, 1 << F32, 4,
+     {{NULL, g65_f32_in_double, g65_f32_plain}, {NULL, NULL, NULL}, {g65_f16_settled, NULL, NULL}, {g65_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g65_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g65_f16_in_double_columns, NULL}, {NULL, g65_bf16_in_double_columns, NULL}},
+     NULL},
     {"mul:i0,k0",
      "",
      0, 0, 0,
-     {{NULL, g65_f32_in_double, g65_f32_plain}, {NULL, NULL, NULL}, {g65_f16_settled, NULL, g65_f16_plain}, {g65_bf16_settled, NULL, g65_bf16_plain}},
+     {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, g66_f16_plain}, {g66_bf16_settled, NULL, g66_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
      1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
-     {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, NULL}, {g66_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, g66_f16_in_double_columns, NULL}, {NULL, g66_bf16_in_double_columns, NULL}},
+     {{NULL, g67_f32_in_double, g67_f32_plain}, {NULL, NULL, NULL}, {g67_f16_settled, NULL, NULL}, {g67_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, g67_f16_in_double_columns, NULL}, {NULL, g67_bf16_in_double_columns, NULL}},
      NULL},
     {"mul:i0,x0",
      "",
      0, 0, 0,
-     {{NULL, g67_f32_in_double, g67_f32_plain}, {NULL, NULL, NULL}, {g67_f16_settled, NULL, g67_f16_plain}, {g67_bf16_settled, NULL, g67_bf16_plain}},
+     {{NULL, g68_f32_in_double, g68_f32_plain}, {NULL, NULL, NULL}, {g68_f16_settled, NULL, g68_f16_plain}, {g68_bf16_settled, NULL, g68_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:k0,i1 add:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g68_f32_in_double, g68_f32_plain}, {NULL, NULL, NULL}, {g68_f16_settled, NULL, NULL}, {g68_bf16_settled, NULL, NULL}},
+     {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {g69_f16_settled, NULL, NULL}, {g69_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:k0,i1 sub:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {g69_f16_settled, NULL, NULL}, {g69_bf16_settled, NULL, NULL}},
+     {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {g70_f16_settled, NULL, NULL}, {g70_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:x0,i1",
      "",
      0, 0, 0,
-     {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {g70_f16_settled, NULL, g70_f16_plain}, {g70_bf16_settled, NULL, g70_bf16_plain}},
+     {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {g71_f16_settled, NULL, g71_f16_plain}, {g71_bf16_settled, NULL, g71_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {g71_f16_settled, NULL, NULL}, {g71_bf16_settled, NULL, NULL}},
+     {{NULL, g72_f32_in_double, g72_f32_plain}, {NULL, NULL, NULL}, {g72_f16_settled, NULL, NULL}, {g72_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13",
      "s",
      0, 0, 0,
-     {{NULL, g72_f32_in_double, g72_f32_plain}, {NULL, NULL, NULL}, {NULL, g72_f16_in_double, NULL}, {NULL, g72_bf16_in_double, NULL}},
-     {{NULL, g72_f32_in_double_columns, g72_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g72_f16_in_double_columns, NULL}, {NULL, g72_bf16_in_double_columns, NULL}},
-     g72_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0",
-     "s",
-     0, 0, 0,
      {{NULL, g73_f32_in_double, g73_f32_plain}, {NULL, NULL, NULL}, {NULL, g73_f16_in_double, NULL}, {NULL, g73_bf16_in_double, NULL}},
      {{NULL, g73_f32_in_double_columns, g73_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g73_f16_in_double_columns, NULL}, {NULL, g73_bf16_in_double_columns, NULL}},
      g73_finish},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0",
+     "s",
+     0, 0, 0,
+     {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {NULL, g74_f16_in_double, NULL}, {NULL, g74_bf16_in_double, NULL}},
+     {{NULL, g74_f32_in_double_columns, g74_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g74_f16_in_double_columns, NULL}, {NULL, g74_bf16_in_double_columns, NULL}},
+     g74_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {g74_f16_settled, NULL, NULL}, {g74_bf16_settled, NULL, NULL}},
+     {{NULL, g75_f32_in_double, g75_f32_plain}, {NULL, NULL, NULL}, {g75_f16_settled, NULL, NULL}, {g75_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14",
      "s",
      0, 0, 0,
-     {{NULL, g75_f32_in_double, g75_f32_plain}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double, NULL}, {NULL, g75_bf16_in_double, NULL}},
-     {{NULL, g75_f32_in_double_columns, g75_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double_columns, NULL}, {NULL, g75_bf16_in_double_columns, NULL}},
-     g75_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0",
-     "s",
-     0, 0, 0,
      {{NULL, g76_f32_in_double, g76_f32_plain}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double, NULL}, {NULL, g76_bf16_in_double, NULL}},
      {{NULL, g76_f32_in_double_columns, g76_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double_columns, NULL}, {NULL, g76_bf16_in_double_columns, NULL}},
      g76_finish},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0",
+     "s",
+     0, 0, 0,
+     {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double, NULL}, {NULL, g77_bf16_in_double, NULL}},
+     {{NULL, g77_f32_in_double_columns, g77_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double_columns, NULL}, {NULL, g77_bf16_in_double_columns, NULL}},
+     g77_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
-     "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {g77_f16_settled, NULL, NULL}, {g77_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {g78_f16_settled, NULL, NULL}, {g78_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
+     "",
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {g79_f16_settled, NULL, NULL}, {g79_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13",
-     "s",
-     0, 0, 0,
-     {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {NULL, g79_f16_in_double, NULL}, {NULL, g79_bf16_in_double, NULL}},
-     {{NULL, g79_f32_in_double_columns, g79_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g79_f16_in_double_columns, NULL}, {NULL, g79_bf16_in_double_columns, NULL}},
-     g79_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
      "s",
      0, 0, 0,
      {{NULL, g80_f32_in_double, g80_f32_plain}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double, NULL}, {NULL, g80_bf16_in_double, NULL}},
      {{NULL, g80_f32_in_double_columns, g80_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double_columns, NULL}, {NULL, g80_bf16_in_double_columns, NULL}},
      g80_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
      "s",
      0, 0, 0,
      {{NULL, g81_f32_in_double, g81_f32_plain}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double, NULL}, {NULL, g81_bf16_in_double, NULL}},
      {{NULL, g81_f32_in_double_columns, g81_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double_columns, NULL}, {NULL, g81_bf16_in_double_columns, NULL}},
      g81_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
      "s",
      0, 0, 0,
      {{NULL, g82_f32_in_double, g82_f32_plain}, {NULL, NULL, NULL}, {NULL, g82_f16_in_double, NULL}, {NULL, g82_bf16_in_double, NULL}},
      {{NULL, g82_f32_in_double_columns, g82_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g82_f16_in_double_columns, NULL}, {NULL, g82_bf16_in_double_columns, NULL}},
      g82_finish},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
+     "s",
+     0, 0, 0,
+     {{NULL, g83_f32_in_double, g83_f32_plain}, {NULL, NULL, NULL}, {NULL, g83_f16_in_double, NULL}, {NULL, g83_bf16_in_double, NULL}},
+     {{NULL, g83_f32_in_double_columns, g83_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g83_f16_in_double_columns, NULL}, {NULL, g83_bf16_in_double_columns, NULL}},
+     g83_finish},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g83_f32_in_double, g83_f32_plain}, {NULL, NULL, NULL}, {g83_f16_settled, NULL, NULL}, {g83_bf16_settled, NULL, NULL}},
+     {{NULL, g84_f32_in_double, g84_f32_plain}, {NULL, NULL, NULL}, {g84_f16_settled, NULL, NULL}, {g84_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8",
      "s",
      0, 0, 0,
-     {{NULL, g84_f32_in_double, g84_f32_plain}, {NULL, NULL, NULL}, {NULL, g84_f16_in_double, NULL}, {NULL, g84_bf16_in_double, NULL}},
-     {{NULL, g84_f32_in_double_columns, g84_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g84_f16_in_double_columns, NULL}, {NULL, g84_bf16_in_double_columns, NULL}},
-     g84_finish},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0",
-     "s",
-     0, 0, 0,
      {{NULL, g85_f32_in_double, g85_f32_plain}, {NULL, NULL, NULL}, {NULL, g85_f16_in_double, NULL}, {NULL, g85_bf16_in_double, NULL}},
      {{NULL, g85_f32_in_double_columns, g85_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g85_f16_in_double_columns, NULL}, {NULL, g85_bf16_in_double_columns, NULL}},
      g85_finish},
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0",
+     "s",
+     0, 0, 0,
+     {{NULL, g86_f32_in_double, g86_f32_plain}, {NULL, NULL, NULL}, {NULL, g86_f16_in_double, NULL}, {NULL, g86_bf16_in_double, NULL}},
+     {{NULL, g86_f32_in_double_columns, g86_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g86_f16_in_double_columns, NULL}, {NULL, g86_bf16_in_double_columns, NULL}},
+     g86_finish},
     {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10",
-     "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g86_f32_in_double, g86_f32_plain}, {NULL, NULL, NULL}, {g86_f16_settled, NULL, NULL}, {g86_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g87_f32_in_double, g87_f32_plain}, {NULL, NULL, NULL}, {g87_f16_settled, NULL, NULL}, {g87_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
+    {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g88_f32_in_double, g88_f32_plain}, {NULL, NULL, NULL}, {g88_f16_settled, NULL, NULL}, {g88_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g89_f32_in_double, g89_f32_plain}, {NULL, NULL, NULL}, {g89_f16_settled, NULL, NULL}, {g89_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g90_f32_in_double, g90_f32_plain}, {NULL, NULL, NULL}, {g90_f16_settled, NULL, NULL}, {g90_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g91_f32_in_double, g91_f32_plain}, {NULL, NULL, NULL}, {g91_f16_settled, NULL, NULL}, {g91_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g92_f32_in_double, g92_f32_plain}, {NULL, NULL, NULL}, {g92_f16_settled, NULL, NULL}, {g92_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g93_f32_in_double, g93_f32_plain}, {NULL, NULL, NULL}, {g93_f16_settled, NULL, NULL}, {g93_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g94_f32_in_double, g94_f32_plain}, {NULL, NULL, NULL}, {g94_f16_settled, NULL, NULL}, {g94_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g95_f32_in_double, g95_f32_plain}, {NULL, NULL, NULL}, {g95_f16_settled, NULL, NULL}, {g95_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i0,-0.5",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
      "",
-     0, 0, 0,
-     {{NULL, g96_f32_in_double, g96_f32_plain}, {NULL, NULL, NULL}, {g96_f16_settled, NULL, g96_f16_plain}, {g96_bf16_settled, NULL, g96_bf16_plain}},
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     {{NULL, g96_f32_in_double, g96_f32_plain}, {NULL, NULL, NULL}, {g96_f16_settled, NULL, NULL}, {g96_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i0,-1",
+    {"sub:i0,-0.5",
      "",
      0, 0, 0,
      {{NULL, g97_f32_in_double, g97_f32_plain}, {NULL, NULL, NULL}, {g97_f16_settled, NULL, g97_f16_plain}, {g97_bf16_settled, NULL, g97_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i0,0",
+    {"sub:i0,-1",
      "",
      0, 0, 0,
      {{NULL, g98_f32_in_double, g98_f32_plain}, {NULL, NULL, NULL}, {g98_f16_settled, NULL, g98_f16_plain}, {g98_bf16_settled, NULL, g98_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i0,0.5",
+    {"sub:i0,0",
      "",
      0, 0, 0,
      {{NULL, g99_f32_in_double, g99_f32_plain}, {NULL, NULL, NULL}, {g99_f16_settled, NULL, g99_f16_plain}, {g99_bf16_settled, NULL, g99_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i0,1",
+    {"sub:i0,0.5",
      "",
      0, 0, 0,
      {{NULL, g100_f32_in_double, g100_f32_plain}, {NULL, NULL, NULL}, {g100_f16_settled, NULL, g100_f16_plain}, {g100_bf16_settled, NULL, g100_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i0,2",
+    {"sub:i0,1",
      "",
      0, 0, 0,
      {{NULL, g101_f32_in_double, g101_f32_plain}, {NULL, NULL, NULL}, {g101_f16_settled, NULL, g101_f16_plain}, {g101_bf16_settled, NULL, g101_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i0,i1",
+    {"sub:i0,2",
      "",
      0, 0, 0,
      {{NULL, g102_f32_in_double, g102_f32_plain}, {NULL, NULL, NULL}, {g102_f16_settled, NULL, g102_f16_plain}, {g102_bf16_settled, NULL, g102_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i0,i1 abs:t0",
+    {"sub:i0,i1",
      "",
      0, 0, 0,
      {{NULL, g103_f32_in_double, g103_f32_plain}, {NULL, NULL, NULL}, {g103_f16_settled, NULL, g103_f16_plain}, {g103_bf16_settled, NULL, g103_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
+    {"sub:i0,i1 abs:t0",
+     "",
+     0, 0, 0,
+     {{NULL, g104_f32_in_double, g104_f32_plain}, {NULL, NULL, NULL}, {g104_f16_settled, NULL, g104_f16_plain}, {g104_bf16_settled, NULL, g104_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6",
      "",
      0, 0, 0,
-     {{NULL, g104_f32_in_double, g104_f32_plain}, {NULL, NULL, NULL}, {g104_f16_settled, NULL, NULL}, {g104_bf16_settled, NULL, NULL}},
+     {{NULL, g105_f32_in_double, g105_f32_plain}, {NULL, NULL, NULL}, {g105_f16_settled, NULL, NULL}, {g105_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7",
      "s",
      0, 0, 0,
-     {{NULL, g105_f32_in_double, g105_f32_plain}, {NULL, NULL, NULL}, {NULL, g105_f16_in_double, NULL}, {NULL, g105_bf16_in_double, NULL}},
-     {{NULL, g105_f32_in_double_columns, g105_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g105_f16_in_double_columns, NULL}, {NULL, g105_bf16_in_double_columns, NULL}},
-     g105_finish},
-    {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0",
-     "s",
-     0, 0, 0,
      {{NULL, g106_f32_in_double, g106_f32_plain}, {NULL, NULL, NULL}, {NULL, g106_f16_in_double, NULL}, {NULL, g106_bf16_in_double, NULL}},
      {{NULL, g106_f32_in_double_columns, g106_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g106_f16_in_double_columns, NULL}, {NULL, g106_bf16_in_double_columns, NULL}},
      g106_finish},
+    {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0",
+     "s",
+     0, 0, 0,
+     {{NULL, g107_f32_in_double, g107_f32_plain}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double, NULL}, {NULL, g107_bf16_in_double, NULL}},
+     {{NULL, g107_f32_in_double_columns, g107_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double_columns, NULL}, {NULL, g107_bf16_in_double_columns, NULL}},
+     g107_finish},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5",
      "",
      0, 0, 0,
-     {{NULL, g107_f32_in_double, g107_f32_plain}, {NULL, NULL, NULL}, {g107_f16_settled, NULL, NULL}, {g107_bf16_settled, NULL, NULL}},
+     {{NULL, g108_f32_in_double, g108_f32_plain}, {NULL, NULL, NULL}, {g108_f16_settled, NULL, NULL}, {g108_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6",
      "s",
      0, 0, 0,
-     {{NULL, g108_f32_in_double, g108_f32_plain}, {NULL, NULL, NULL}, {NULL, g108_f16_in_double, NULL}, {NULL, g108_bf16_in_double, NULL}},
-     {{NULL, g108_f32_in_double_columns, g108_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g108_f16_in_double_columns, NULL}, {NULL, g108_bf16_in_double_columns, NULL}},
-     g108_finish},
-    {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0",
-     "s",
-     0, 0, 0,
      {{NULL, g109_f32_in_double, g109_f32_plain}, {NULL, NULL, NULL}, {NULL, g109_f16_in_double, NULL}, {NULL, g109_bf16_in_double, NULL}},
      {{NULL, g109_f32_in_double_columns, g109_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g109_f16_in_double_columns, NULL}, {NULL, g109_bf16_in_double_columns, NULL}},
      g109_finish},
+    {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0",
+     "s",
+     0, 0, 0,
+     {{NULL, g110_f32_in_double, g110_f32_plain}, {NULL, NULL, NULL}, {NULL, g110_f16_in_double, NULL}, {NULL, g110_bf16_in_double, NULL}},
+     {{NULL, g110_f32_in_double_columns, g110_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g110_f16_in_double_columns, NULL}, {NULL, g110_bf16_in_double_columns, NULL}},
+     g110_finish},
     {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6",
      "",
      0, 0, 0,
-     {{NULL, g110_f32_in_double, g110_f32_plain}, {NULL, NULL, NULL}, {g110_f16_settled, NULL, NULL}, {g110_bf16_settled, NULL, NULL}},
+     {{NULL, g111_f32_in_double, g111_f32_plain}, {NULL, NULL, NULL}, {g111_f16_settled, NULL, NULL}, {g111_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7",
      "s",
      0, 0, 0,
-     {{NULL, g111_f32_in_double, g111_f32_plain}, {NULL, NULL, NULL}, {NULL, g111_f16_in_double, NULL}, {NULL, g111_bf16_in_double, NULL}},
-     {{NULL, g111_f32_in_double_columns, g111_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g111_f16_in_double_columns, NULL}, {NULL, g111_bf16_in_double_columns, NULL}},
-     g111_finish},
-    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2",
-     "s",
-     0, 0, 0,
      {{NULL, g112_f32_in_double, g112_f32_plain}, {NULL, NULL, NULL}, {NULL, g112_f16_in_double, NULL}, {NULL, g112_bf16_in_double, NULL}},
      {{NULL, g112_f32_in_double_columns, g112_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g112_f16_in_double_columns, NULL}, {NULL, g112_bf16_in_double_columns, NULL}},
      g112_finish},
-    {"sub:i0,i1 abs:t0 sum:t1",
+    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2",
      "s",
      0, 0, 0,
      {{NULL, g113_f32_in_double, g113_f32_plain}, {NULL, NULL, NULL}, {NULL, g113_f16_in_double, NULL}, {NULL, g113_bf16_in_double, NULL}},
      {{NULL, g113_f32_in_double_columns, g113_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g113_f16_in_double_columns, NULL}, {NULL, g113_bf16_in_double_columns, NULL}},
      g113_finish},
-    {"sub:i0,i1 abs:t0 sum:t1 div:t2,k0",
+    {"sub:i0,i1 abs:t0 sum:t1",
      "s",
      0, 0, 0,
      {{NULL, g114_f32_in_double, g114_f32_plain}, {NULL, NULL, NULL}, {NULL, g114_f16_in_double, NULL}, {NULL, g114_bf16_in_double, NULL}},
      {{NULL, g114_f32_in_double_columns, g114_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g114_f16_in_double_columns, NULL}, {NULL, g114_bf16_in_double_columns, NULL}},
      g114_finish},
+    {"sub:i0,i1 abs:t0 sum:t1 div:t2,k0",
+     "s",
+     0, 0, 0,
+     {{NULL, g115_f32_in_double, g115_f32_plain}, {NULL, NULL, NULL}, {NULL, g115_f16_in_double, NULL}, {NULL, g115_bf16_in_double, NULL}},
+     {{NULL, g115_f32_in_double_columns, g115_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g115_f16_in_double_columns, NULL}, {NULL, g115_bf16_in_double_columns, NULL}},
+     g115_finish},
     {"sub:i0,i1 square:t0",
      "",
      0, 0, 0,
-     {{NULL, g115_f32_in_double, g115_f32_plain}, {NULL, NULL, NULL}, {g115_f16_settled, NULL, NULL}, {g115_bf16_settled, NULL, NULL}},
+     {{NULL, g116_f32_in_double, g116_f32_plain}, {NULL, NULL, NULL}, {g116_f16_settled, NULL, NULL}, {g116_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1 square:t0 sum:t1",
      "s",
      0, 0, 0,
-     {{NULL, g116_f32_in_double, g116_f32_plain}, {NULL, NULL, NULL}, {NULL, g116_f16_in_double, NULL}, {NULL, g116_bf16_in_double, NULL}},
-     {{NULL, g116_f32_in_double_columns, g116_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g116_f16_in_double_columns, NULL}, {NULL, g116_bf16_in_double_columns, NULL}},
-     g116_finish},
-    {"sub:i0,i1 square:t0 sum:t1 div:t2,k0",
-     "s",
-     0, 0, 0,
      {{NULL, g117_f32_in_double, g117_f32_plain}, {NULL, NULL, NULL}, {NULL, g117_f16_in_double, NULL}, {NULL, g117_bf16_in_double, NULL}},
      {{NULL, g117_f32_in_double_columns, g117_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g117_f16_in_double_columns, NULL}, {NULL, g117_bf16_in_double_columns, NULL}},
      g117_finish},
-    {"sub:i0,k0",
-     "",
+    {"sub:i0,i1 square:t0 sum:t1 div:t2,k0",
+     "s",
      0, 0, 0,
-     {{NULL, g118_f32_in_double, g118_f32_plain}, {NULL, NULL, NULL}, {g118_f16_settled, NULL, g118_f16_plain}, {g118_bf16_settled, NULL, g118_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i0,x0",
+     {{NULL, g118_f32_in_double, g118_f32_plain}, {NULL, NULL, NULL}, {NULL, g118_f16_in_double, NULL}, {NULL, g118_bf16_in_double, NULL}},
+     {{NULL, g118_f32_in_double_columns, g118_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g118_f16_in_double_columns, NULL}, {NULL, g118_bf16_in_double_columns, NULL}},
+     g118_finish},
+    {"sub:i0,k0",
      "",
      0, 0, 0,
      {{NULL, g119_f32_in_double, g119_f32_plain}, {NULL, NULL, NULL}, {g119_f16_settled, NULL, g119_f16_plain}, {g119_bf16_settled, NULL, g119_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
+    {"sub:i0,x0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
-     {{NULL, g120_f32_in_double, g120_f32_plain}, {NULL, NULL, NULL}, {g120_f16_settled, NULL, NULL}, {g120_bf16_settled, NULL, NULL}},
+     0, 0, 0,
+     {{NULL, g120_f32_in_double, g120_f32_plain}, {NULL, NULL, NULL}, {g120_f16_settled, NULL, g120_f16_plain}, {g120_bf16_settled, NULL, g120_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
      {{NULL, g121_f32_in_double, g121_f32_plain}, {NULL, NULL, NULL}, {g121_f16_settled, NULL, NULL}, {g121_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
+     "",
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     {{NULL, g122_f32_in_double, g122_f32_plain}, {NULL, NULL, NULL}, {g122_f16_settled, NULL, NULL}, {g122_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9",
-     "s",
-     0, 0, 0,
-     {{NULL, g122_f32_in_double, g122_f32_plain}, {NULL, NULL, NULL}, {NULL, g122_f16_in_double, NULL}, {NULL, g122_bf16_in_double, NULL}},
-     {{NULL, g122_f32_in_double_columns, g122_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g122_f16_in_double_columns, NULL}, {NULL, g122_bf16_in_double_columns, NULL}},
-     g122_finish},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1",
      "s",
      0, 0, 0,
      {{NULL, g123_f32_in_double, g123_f32_plain}, {NULL, NULL, NULL}, {NULL, g123_f16_in_double, NULL}, {NULL, g123_bf16_in_double, NULL}},
      {{NULL, g123_f32_in_double_columns, g123_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g123_f16_in_double_columns, NULL}, {NULL, g123_bf16_in_double_columns, NULL}},
      g123_finish},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8",
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1",
      "s",
      0, 0, 0,
      {{NULL, g124_f32_in_double, g124_f32_plain}, {NULL, NULL, NULL}, {NULL, g124_f16_in_double, NULL}, {NULL, g124_bf16_in_double, NULL}},
      {{NULL, g124_f32_in_double_columns, g124_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g124_f16_in_double_columns, NULL}, {NULL, g124_bf16_in_double_columns, NULL}},
      g124_finish},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1",
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8",
      "s",
      0, 0, 0,
      {{NULL, g125_f32_in_double, g125_f32_plain}, {NULL, NULL, NULL}, {NULL, g125_f16_in_double, NULL}, {NULL, g125_bf16_in_double, NULL}},
      {{NULL, g125_f32_in_double_columns, g125_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g125_f16_in_double_columns, NULL}, {NULL, g125_bf16_in_double_columns, NULL}},
      g125_finish},
-    {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5",
-     "",
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1",
+     "s",
      0, 0, 0,
-     {{NULL, g126_f32_in_double, g126_f32_plain}, {NULL, NULL, NULL}, {g126_f16_settled, NULL, NULL}, {g126_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0",
+     {{NULL, g126_f32_in_double, g126_f32_plain}, {NULL, NULL, NULL}, {NULL, g126_f16_in_double, NULL}, {NULL, g126_bf16_in_double, NULL}},
+     {{NULL, g126_f32_in_double_columns, g126_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g126_f16_in_double_columns, NULL}, {NULL, g126_bf16_in_double_columns, NULL}},
+     g126_finish},
+    {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5",
      "",
      0, 0, 0,
      {{NULL, g127_f32_in_double, g127_f32_plain}, {NULL, NULL, NULL}, {g127_f16_settled, NULL, NULL}, {g127_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4",
+    {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0",
      "",
      0, 0, 0,
      {{NULL, g128_f32_in_double, g128_f32_plain}, {NULL, NULL, NULL}, {g128_f16_settled, NULL, NULL}, {g128_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0",
+    {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4",
      "",
      0, 0, 0,
      {{NULL, g129_f32_in_double, g129_f32_plain}, {NULL, NULL, NULL}, {g129_f16_settled, NULL, NULL}, {g129_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5",
+    {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0",
      "",
      0, 0, 0,
      {{NULL, g130_f32_in_double, g130_f32_plain}, {NULL, NULL, NULL}, {g130_f16_settled, NULL, NULL}, {g130_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1",
+    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5",
      "",
      0, 0, 0,
      {{NULL, g131_f32_in_double, g131_f32_plain}, {NULL, NULL, NULL}, {g131_f16_settled, NULL, NULL}, {g131_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 mul:2,t0 mul:i0,t1",
+    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1",
      "",
      0, 0, 0,
      {{NULL, g132_f32_in_double, g132_f32_plain}, {NULL, NULL, NULL}, {g132_f16_settled, NULL, NULL}, {g132_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0",
+    {"sub:i1,i2 mul:2,t0 mul:i0,t1",
      "",
      0, 0, 0,
      {{NULL, g133_f32_in_double, g133_f32_plain}, {NULL, NULL, NULL}, {g133_f16_settled, NULL, NULL}, {g133_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 sign:t0 mul:i0,t1",
+    {"sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0",
      "",
      0, 0, 0,
      {{NULL, g134_f32_in_double, g134_f32_plain}, {NULL, NULL, NULL}, {g134_f16_settled, NULL, NULL}, {g134_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0",
+    {"sub:i1,i2 sign:t0 mul:i0,t1",
      "",
      0, 0, 0,
      {{NULL, g135_f32_in_double, g135_f32_plain}, {NULL, NULL, NULL}, {g135_f16_settled, NULL, NULL}, {g135_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4",
+    {"sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0",
      "",
      0, 0, 0,
      {{NULL, g136_f32_in_double, g136_f32_plain}, {NULL, NULL, NULL}, {g136_f16_settled, NULL, NULL}, {g136_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1",
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4",
      "",
      0, 0, 0,
      {{NULL, g137_f32_in_double, g137_f32_plain}, {NULL, NULL, NULL}, {g137_f16_settled, NULL, NULL}, {g137_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5",
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1",
      "",
      0, 0, 0,
      {{NULL, g138_f32_in_double, g138_f32_plain}, {NULL, NULL, NULL}, {g138_f16_settled, NULL, NULL}, {g138_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1",
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5",
      "",
      0, 0, 0,
      {{NULL, g139_f32_in_double, g139_f32_plain}, {NULL, NULL, NULL}, {g139_f16_settled, NULL, NULL}, {g139_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1",
+     "",
+     0, 0, 0,
+     {{NULL, g140_f32_in_double, g140_f32_plain}, {NULL, NULL, NULL}, {g140_f16_settled, NULL, NULL}, {g140_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
     {"sub:x0,i1",
      "",
      0, 0, 0,
-     {{NULL, g140_f32_in_double, g140_f32_plain}, {NULL, NULL, NULL}, {g140_f16_settled, NULL, g140_f16_plain}, {g140_bf16_settled, NULL, g140_bf16_plain}},
+     {{NULL, g141_f32_in_double, g141_f32_plain}, {NULL, NULL, NULL}, {g141_f16_settled, NULL, g141_f16_plain}, {g141_bf16_settled, NULL, g141_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sum:i0",
      "s",
      0, 0, 0,
-     {{NULL, g141_f32_in_double, g141_f32_plain}, {NULL, NULL, NULL}, {NULL, g141_f16_in_double, NULL}, {NULL, g141_bf16_in_double, NULL}},
-     {{NULL, g141_f32_in_double_columns, g141_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g141_f16_in_double_columns, NULL}, {NULL, g141_bf16_in_double_columns, NULL}},
-     g141_finish},
+     {{NULL, g142_f32_in_double, g142_f32_plain}, {NULL, NULL, NULL}, {NULL, g142_f16_in_double, NULL}, {NULL, g142_bf16_in_double, NULL}},
+     {{NULL, g142_f32_in_double_columns, g142_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g142_f16_in_double_columns, NULL}, {NULL, g142_bf16_in_double_columns, NULL}},
+     g142_finish},
     {"where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3",
      "ms",
      1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
-     {{NULL, g142_f32_in_double, g142_f32_plain}, {NULL, NULL, NULL}, {g142_f16_settled, NULL, NULL}, {g142_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g142_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g142_f16_in_double_columns, NULL}, {NULL, g142_bf16_in_double_columns, NULL}},
+     {{NULL, g143_f32_in_double, g143_f32_plain}, {NULL, NULL, NULL}, {g143_f16_settled, NULL, NULL}, {g143_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g143_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g143_f16_in_double_columns, NULL}, {NULL, g143_bf16_in_double_columns, NULL}},
      NULL},
 };
 

@@ -243,7 +243,7 @@ class _Compiler:
         lower = _Lowering(self)
         in_parts = lower.can_be_split
         short = shape == _COLUMNS and not in_parts and self._is_short(elements, rows)
-        fused, by_row = self._kernel(elements, short)
+        fused, by_row = self._kernel(elements, short, by_lanes=shape == _BLOCKS)
         if fused is None:
             return None
         if by_row:
@@ -264,11 +264,14 @@ class _Compiler:
             lanes = min(lanes, -(-self._run(shape, inner) // 16) * 16)
         return self._packed(lower, fused, shape, outer, inner, block, lanes)
 
-    def _kernel(self, elements: list[int], side_by_side: bool) -> tuple[Fused | None, bool]:
-        """A kernel that was compiled as a whole, and whether it takes what is the same for a row of these axes as one number."""
+    def _kernel(self, elements: list[int], side_by_side: bool, *, by_lanes: bool) -> tuple[Fused | None, bool]:
+        """A kernel that was compiled as a whole, and whether it takes what is the same for a row of these axes as one number.
+
+        ``by_lanes``: one that takes it as an element is tried first, since operands do not lie along rows.
+        """
         of_rows = tuple(index for index in range(self.reads) if self._has_one_for_a_row(index, elements))
         is_short = not self.axes and self._size([], elements)[1] < _LONGER_ROW
-        for reads in dict.fromkeys(((), of_rows) if is_short else (of_rows, ())):
+        for reads in dict.fromkeys(((), of_rows) if is_short or by_lanes else (of_rows, ())):
             fused = self.find(reads, not reads and side_by_side)
             if fused is not None:
                 return fused, bool(reads)

@@ -77,6 +77,7 @@ def losses(total: Array, predicted: Array) -> Array:
 
 
 @whole(LANES, ROW, ROW)
+@whole(LANES, LANES, LANES)
 def probabilities(logits: Array, maximum: Array, total: Array) -> Array:
     """The softmax, from a maximum and a sum that are known beforehand."""
     shares: Array = np.exp(logits - maximum) / total
