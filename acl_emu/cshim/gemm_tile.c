@@ -289,8 +289,9 @@ static void multiply_rows(float *sums, const float *a, int64_t down, const float
 /* Depths of a thin product that are worked on at a time: of a right matrix as it lies, and of what is packed. */
 enum { SOME_IN_PLACE = 8, SOME_PACKED = 32 };
 
-/* Depths between what is packed of columns that stand in memory and what is asked for. */
-enum { AHEAD = 128 };
+/* Depths between what is packed of columns that stand in memory and what is asked for: one column at a time, as far as the memory's own reading ahead
+ * makes the most of. */
+enum { AHEAD = COLUMNS * SOME_PACKED };
 
 /* Some depths more of the sums of a tile, or the first ones. */
 INLINED void go_on(float *sums, const float *a, int64_t width, const char *b, int64_t pitch, int64_t dtype, int kind, int64_t depth, int begins,
@@ -348,14 +349,12 @@ static void turn_pairs(char *to, const char *from, int64_t stride)
     }
 }
 
-/* Of columns that stand in memory, some at a time so that each is read for a while: what follows, or the beginning of the next ones. */
-INLINED void ask_for_columns(const matrix *b, int64_t item, int64_t d, int64_t depth)
+/* Of columns that stand in memory, one at a time so that each is read for a while: what follows, or the beginning of the next ones. */
+INLINED void ask_for_column(const matrix *b, int64_t item, int64_t d, int64_t depth)
 {
-    const int64_t first = d / SOME_PACKED * SOME_PACKED * COLUMNS / AHEAD % COLUMNS, next = d / AHEAD * AHEAD + AHEAD;
-    const char *place = b->memory + first * b->across + (next < depth ? next * item : COLUMNS * b->across);
-    for (int64_t n = 0; n < COLUMNS * SOME_PACKED / AHEAD; n++, place += b->across) {
-        ask_for(place, AHEAD * item);
-    }
+    const int64_t column = d / SOME_PACKED % COLUMNS, next = d / AHEAD * AHEAD + AHEAD;
+    const char *place = b->memory + column * b->across + (next < depth ? next * item : COLUMNS * b->across);
+    ask_for(place, AHEAD * item);
 }
 
 INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int64_t size, const matrix *b, int64_t dtype, int64_t lowered,
@@ -382,7 +381,7 @@ INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int6
                 float numbers[SOME_PACKED * COLUMNS] __attribute__((aligned(VECTOR_BYTES)));
                 if (dtype != F32 && b->down == item && !lowered && count == COLUMNS && deep == SOME_PACKED && !is_crowded(place, b->across)) {
                     turn_pairs((char *)numbers, place, b->across);
-                    ask_for_columns(b, item, d, depth);
+                    ask_for_column(b, item, d, depth);
                     go_on_down(tile, left, width, size, (const char *)numbers, COLUMNS * PAIRS * item, dtype, PAIRS, deep, d == first, rows, VECTORS);
                     continue;
                 }
@@ -391,7 +390,7 @@ INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int6
                     lower(numbers, deep * COLUMNS, lowered);
                 }
                 if (b->down == item) {
-                    ask_for_columns(b, item, d, depth);
+                    ask_for_column(b, item, d, depth);
                 }
                 if (count > FLOATS) {
                     go_on_down(tile, left, width, size, (const char *)numbers, COLUMNS * sizeof(float), F32, LINES, deep, d == first, rows, VECTORS);
