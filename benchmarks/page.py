@@ -155,7 +155,11 @@ def _scale(found: dict[str, Any]) -> list[str]:
         "",
         *table(("SmoothL1LossBackward, M elements", "ms per M elements"), ((m, milliseconds(s)) for m, s in found["elements"].items())),
         *table(
-            ("from 1 to 2 threads", "times faster"), ((name.removeprefix("aclnn"), number(gain)) for name, gain in found["threads"].items())
+            ("from 1 to 2 threads", "times faster", "of a copy's bandwidth, with 2", "times faster in the caches"),
+            (
+                (name.removeprefix("aclnn"), number(gain), number(found["reached"].get(name)), number(found["threads in caches"].get(name)))
+                for name, gain in found["threads"].items()
+            ),
         ),
         *table(
             ("two large calls", "one stream, ms", "two streams, ms", "one / two"),

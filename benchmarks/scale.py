@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import statistics
@@ -17,9 +18,9 @@ import numpy as np
 
 from benchmarks import bounds, c_loops
 from benchmarks.emulator import Call, CallFailed
-from benchmarks.operators import arguments
-from benchmarks.problems import SUBJECTS
-from benchmarks.timing import Budget, Side, in_turn
+from benchmarks.operators import SAMPLE, arguments, bytes_moved
+from benchmarks.problems import SUBJECTS, Subject
+from benchmarks.timing import Budget, Side, calls_for, in_turn
 
 ROOT = Path(__file__).resolve().parents[1]
 MILLIONS = (1, 4, 16, 64, 256)
@@ -64,25 +65,34 @@ def elements() -> dict[str, float]:
     return {name: taken.median / int(name) for name, taken in times.items()}
 
 
-def _large(operator: str) -> dict[str, Any]:
-    subject = next(s for s in SUBJECTS if s.operator == operator)
-    return arguments(subject, "float32", "large", "contiguous")
+def _subject(operator: str) -> Subject:
+    return next(s for s in SUBJECTS if s.operator == operator)
 
 
-def threads() -> dict[str, float]:
-    """Seconds of a large call, and of a copy, with the threads of this process, by operator."""
+def _given(operator: str, size: str = "large") -> dict[str, Any]:
+    return arguments(_subject(operator), "float32", size, "contiguous")
+
+
+def threads() -> dict[str, dict[str, float]]:
+    """Seconds of a large call, of one whose operands the caches hold, and of a copy, with the threads of this process, by operator."""
     copy = Side(bounds.Copy(int(os.environ["ACL_EMU_THREADS"])).run)
-    found = {COPY: in_turn({"run": copy}, Budget(least=5, most=5))["run"].median}
-    for operator in THREADED:
-        with Call(operator, _large(operator)) as call:
+    found = {"large": {COPY: in_turn({"run": copy}, Budget(least=5, most=5))["run"].median}, "medium": {}}
+    for operator, (size, seconds) in itertools.product(THREADED, found.items()):
+        with Call(operator, _given(operator, size)) as call:
             call.run()
-            found[operator] = in_turn({"run": Side(call.run)}, Budget(least=5, most=5))["run"].median
+            side = Side(call.run, calls=calls_for(call.run, SAMPLE))
+            seconds[operator] = in_turn({"run": side}, Budget(least=5, most=15, seconds=0.3))["run"].median
     return found
+
+
+def _reached(operator: str, seconds: float, copied: float) -> float:
+    """The bandwidth of a large call over that of a copy of a length that takes so long."""
+    return bytes_moved(_subject(operator), _given(operator)) / seconds / (bounds.copy().bytes / copied)
 
 
 def streams() -> dict[str, float]:
     """Seconds of two independent large calls, on one stream and on two."""
-    given = _large(STREAMED)
+    given = _given(STREAMED)
     with Call(STREAMED, given) as one, Call(STREAMED, given) as other:
 
         def together() -> None:
@@ -117,7 +127,7 @@ def lives() -> dict[str, float]:
 PARTS = {part.__name__: part for part in (elements, threads, streams, lives)}
 
 
-def in_process(module: str, *arguments: str, **environment: str) -> dict[str, float]:
+def in_process(module: str, *arguments: str, **environment: str) -> dict[str, Any]:
     """What a module of the benchmarks prints in a new process."""
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments],
@@ -132,16 +142,22 @@ def in_process(module: str, *arguments: str, **environment: str) -> dict[str, fl
 
 def measure(rounds: int = 3) -> dict[str, Any]:
     """Everything; processes with one thread and with two take turns."""
-    by_threads: dict[str, list[dict[str, float]]] = {"1": [], "2": []}
+    by_threads: dict[str, list[dict[str, Any]]] = {"1": [], "2": []}
     for _ in range(rounds):
         for count, found in by_threads.items():
             found.append(in_process("benchmarks.scale", "threads", ACL_EMU_THREADS=count))
-    medians = {
-        count: {what: statistics.median(one[what] for one in found) for what in (*THREADED, COPY)} for count, found in by_threads.items()
-    }
+
+    def seconds(count: str, size: str, what: str) -> float:
+        return statistics.median(one[size][what] for one in by_threads[count])
+
+    def gain(size: str, what: str) -> float:
+        return seconds("1", size, what) / seconds("2", size, what)
+
     return {
         "elements": in_process("benchmarks.scale", "elements"),
-        "threads": {what: medians["1"][what] / medians["2"][what] for what in (*THREADED, COPY)},
+        "threads": {what: gain("large", what) for what in (*THREADED, COPY)},
+        "threads in caches": {what: gain("medium", what) for what in THREADED},
+        "reached": {what: _reached(what, seconds("2", "large", what), seconds("2", "large", COPY)) for what in THREADED},
         "streams": in_process("benchmarks.scale", "streams"),
         "streams of one thread": in_process("benchmarks.scale", "streams", ACL_EMU_THREADS="1"),
         "lives": in_process("benchmarks.scale", "lives"),
