@@ -41,7 +41,7 @@ typedef struct {
     int64_t lanes; /* in a tile, and in a column of COLUMNS */
     int64_t fused, way, storage; /* a kernel that was compiled as a whole, or -1, how it is evaluated, and the type of its elements */
     int64_t of_rows;             /* writes, as bits, that get one number of each row from it */
-    int64_t run;                 /* COLUMNS, TOTALS: of the inner range, as many elements lie side by side in memory; units are cut within them */
+    int64_t run;                 /* of the inner range, as many elements lie side by side in memory: units of COLUMNS and TOTALS, and pieces of ROWS, are cut within them */
     int64_t operand_at, constant_at, phase_at, step_at, fused_constant_at, fused_operand_at;
 } header;
 

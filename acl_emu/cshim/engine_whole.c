@@ -9,7 +9,7 @@ enum { FEW_TILES = 2, MANY_TILES = 8 };
 enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 32, LINES_AHEAD = 96 };
 /* Elements of rows that are turned while others are worked on: longer ones leave no room for those. */
 enum { MOST_AHEAD = 1 << 18 };
-enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32 };
+enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32, REDUCED_ROWS = 128 };
 
 /* Elements of MAP for whose sake a tile ends where they do: they lie in a row in memory, or repeat themselves, so that a few of them are gathered for all. */
 enum { LONG_RUN = 512, LONG_SPAN = 4096 };
@@ -65,7 +65,8 @@ static int find_way(job *work, int64_t operand)
         return way_in_map(work, operand);
     }
     const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[outer->count - 1] == item;
-    return beside && work->program->shape == ROWS ? TURNED : GATHERED;
+    const int whole_rows = work->program->shape == ROWS && work->program->run == work->program->inner;
+    return beside && whole_rows ? TURNED : GATHERED;
 }
 
 /* The longest row of elements that is worked on at once. */
@@ -184,7 +185,8 @@ void acl_emu_prepare_whole(const job *work, room *own, char *next)
         next += kept_size(work);
     }
     own->sums = (double *)next;
-    own->results = own->sums + partials_of(work) + (size_t)work->whole->values * sums_apart(work);
+    const int in_place = work->whole->finish && work->reductions == 1 && work->program->operands == work->program->reads + 1;
+    own->results = own->sums + (in_place ? 0 : partials_of(work) + (size_t)work->whole->values * sums_apart(work));
 }
 
 /* Rows */
@@ -312,24 +314,42 @@ static void finish_row(const job *work, room *own, int64_t outer)
     store_results(work, own, &at, 1);
 }
 
+/* What two parts have come to, put together where the first is. */
+static void join(const job *work, double *here, const double *other)
+{
+    const size_t each = sums_apart(work);
+    for (const char *reduction = work->whole->reductions; *reduction; reduction++, here += each, other += each) {
+        if (*reduction == 's') {
+            acl_emu_engine_tiles->lane_sum[F64](here, other, each);
+        } else {
+            acl_emu_engine_tiles->functions[F64][MAXIMUM](here, here, other, NULL, each);
+        }
+    }
+}
+
 /* Rows whose reductions are finished together; nothing but these differs between them. */
 typedef struct {
     double sums[MOST_SUMS * PARTIALS];
     int64_t first, count;
 } finished;
 
-static void finish_rows(const job *work, room *own, finished *some)
+static void finish_rows(const job *work, const fused_call *call, int64_t first, int64_t count)
 {
-    const fused_call call = {.constants = own->constants, .sums = some->sums, .results = own->results, .stride = PARTIALS};
-    work->whole->finish(&call, (size_t)some->count);
+    work->whole->finish(call, (size_t)count);
     for (int64_t k = work->program->reads; k < work->program->operands; k++) {
         const operand_view *view = &work->operands[k];
-        const double *found = own->results + (size_t)(k - work->program->reads) * PARTIALS;
+        const double *found = call->results + (size_t)(k - work->program->reads) * call->stride;
         const int together = view->outer.count == 1 && view->outer.stride[0] == view->item;
-        for (int64_t row = 0; row < some->count; row += together ? some->count : 1) {
-            acl_emu_engine_tiles->store[1][view->dtype](base_of(work, k, some->first + row), found + row, together ? (size_t)some->count : 1);
+        for (int64_t row = 0; row < count; row += together ? count : 1) {
+            acl_emu_engine_tiles->store[1][view->dtype](base_of(work, k, first + row), found + row, together ? (size_t)count : 1);
         }
     }
+}
+
+static void finish_some(const job *work, room *own, finished *some)
+{
+    const fused_call call = {.constants = own->constants, .sums = some->sums, .results = own->results, .stride = PARTIALS};
+    finish_rows(work, &call, some->first, some->count);
     some->first += some->count;
     some->count = 0;
 }
@@ -341,7 +361,7 @@ static void add_to_finished(const job *work, room *own, finished *some)
         some->sums[k * PARTIALS + some->count] = own->sums[k * PARTIALS];
     }
     if (++some->count == PARTIALS) {
-        finish_rows(work, own, some);
+        finish_some(work, own, some);
     }
 }
 
@@ -517,6 +537,28 @@ static void turn_following(const job *work, following *next)
     next->done += lines;
 }
 
+/* Whether all that is wanted of rows that lie evenly is one number for each. */
+static int are_reduced_together(const job *work)
+{
+    return work->whole->rows[work->program->storage] && work->program->operands == work->program->reads + 1;
+}
+
+static void reduce_rows(const job *work, room *own, int64_t begin, int64_t end, const int64_t to_next[], wishes *soon, int64_t asked)
+{
+    void *rows[MOST_OPERANDS];
+    double found[REDUCED_ROWS];
+    const place at = {.outer = begin, .n = (size_t)work->program->inner};
+    fused_call call = {.ins = (const void *const *)rows, .constants = own->constants, .sums = found, .results = found, .pitches = to_next};
+    find_rows(work, own, &at, 0, rows);
+    for (int64_t row = begin; row < end; row += call.rows) {
+        call.rows = end - row < REDUCED_ROWS ? end - row : REDUCED_ROWS;
+        work->whole->rows[work->program->storage](&call, at.n);
+        finish_rows(work, &call, row, call.rows);
+        rows[0] = (char *)rows[0] + call.rows * to_next[0];
+        acl_emu_ask(soon, asked * call.rows);
+    }
+}
+
 static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end, following *next)
 {
     void *rows[MOST_OPERANDS];
@@ -527,6 +569,10 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
         wish_for_rows(work, end, &soon);
     }
     const int64_t asked = soon.count ? acl_emu_wished(&soon) / (end - begin) + 1 : 0;
+    if (even && are_reduced_together(work)) {
+        reduce_rows(work, own, begin, end, to_next, &soon, asked);
+        return;
+    }
     finished some = {.first = begin};
     fused_call call = {rows + work->program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, PARTIALS, 0, 0, 0, NULL, NULL, NULL, NULL};
     for (int64_t row = begin; row < end; row++) {
@@ -562,10 +608,33 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
         }
     }
     if (some.count) {
-        finish_rows(work, own, &some);
+        finish_some(work, own, &some);
     }
     while (next && next->done < work->program->inner) {
         turn_following(work, next);
+    }
+}
+
+/* Rows whose elements lie in several pieces: what those come to is put together. */
+static void work_on_pieces(const job *work, room *own, int64_t begin, int64_t end)
+{
+    const header *program = work->program;
+    const size_t size = partials_of(work) * sizeof(double);
+    double found[MOST_SUMS * PARTIALS];
+    for (int64_t row = begin; row < end; row++) {
+        begin_row(work, own, row);
+        for (int64_t piece = 0; piece < program->inner / program->run; piece++) {
+            place at = piece_at(program, piece, program->run);
+            at.outer = row;
+            call_kernel(work, own, &at);
+            if (piece) {
+                join(work, found, own->sums);
+            } else {
+                memcpy(found, own->sums, size);
+            }
+        }
+        memcpy(own->sums, found, size);
+        finish_row(work, own, row);
     }
 }
 
@@ -579,6 +648,10 @@ static void run_rows(const job *work, room *own, int64_t unit)
         if (work->ways[k] == TURNED) {
             move_rows(work, own, k, begin, end);
         }
+    }
+    if (program->run < program->inner) {
+        work_on_pieces(work, own, begin, end);
+        return;
     }
     following next;
     const int ahead = work->turned_ahead && own->next >= 0 && begin_following(work, own, own->next, &next);
@@ -698,9 +771,8 @@ static void clear_columns(const job *work, room *own)
 {
     const size_t stride = sums_apart(work);
     for (size_t k = 0; work->whole->reductions[k]; k++) {
-        for (size_t lane = 0; lane < stride; lane++) {
-            own->sums[k * stride + lane] = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
-        }
+        const double nothing = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
+        acl_emu_engine_tiles->spread[F64](own->sums + k * stride, &nothing, stride);
     }
 }
 
@@ -738,18 +810,12 @@ static void run_part(const job *work, room *own, int64_t unit)
 /* What `count` units have found, the first of them and then every `step`th, put together in order. */
 static void join_partials(const job *work, room *own, int64_t first, int64_t count, int64_t step)
 {
-    const size_t size = partials_of(work), each = sums_apart(work);
+    const size_t size = partials_of(work);
     const double *found = work->partials + (size_t)first * size;
     memcpy(own->sums, found, size * sizeof(double));
     for (int64_t unit = 1; unit < count; unit++) {
         found += (size_t)step * size;
-        double *here = own->sums;
-        for (const char *reduction = work->whole->reductions; *reduction; reduction++, here += each) {
-            const double *other = found + (here - own->sums);
-            for (size_t k = 0; k < each; k++) {
-                here[k] = *reduction == 's' ? here[k] + other[k] : here[k] >= other[k] || here[k] != here[k] ? here[k] : other[k];
-            }
-        }
+        join(work, own->sums, found);
     }
 }
 

@@ -49,8 +49,11 @@ each element: if no other kernel is at hand, and if one is. The longest are work
 _KEPT_BYTES = 1 << 20
 _COLUMN_ROWS, _PART_ELEMENTS = 512, 1 << 18
 """Of the parts that tall columns are cut into, at least."""
-_LEAST_RUN = {_COLUMNS: 64, _TOTALS: 4096}
-"""Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered."""
+_CACHED_COLUMNS, _CACHED_ELEMENTS = 512, 1 << 21
+"""Columns of a unit where memory need not be read in long pieces since the caches hold it: what they come to stays in the first-level cache."""
+_LEAST_RUN = {_ROWS: 256, _COLUMNS: 64, _TOTALS: 4096}
+"""Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered, and all of rows that are gone
+through more than once."""
 _STEPS_ROW = 512
 """From which on the same goes for steps, where a register does not hold even fewer."""
 _WHOLE_ROW = 512
@@ -279,6 +282,8 @@ class _Compiler:
         part = max(_COLUMN_ROWS, _PART_ELEMENTS // columns)
         if rows >= 2 * part and columns <= 4 * lanes:
             return part, 2 * lanes
+        if rows * columns <= _CACHED_ELEMENTS:
+            lanes = _CACHED_COLUMNS
         return rows, max(16, min(lanes, -(-columns // soc.threads() // 16) * 16))
 
     def _run(self, shape: int, inner: list[int]) -> int:
@@ -379,10 +384,11 @@ class _Compiler:
         step_at = phase_at + len(spans)
         numbers = [number for s in steps for number in (_CODES[s.code], s.dst, *s.arguments, *(0,) * (3 - len(s.arguments)))]
         fused_at = step_at + len(numbers)
+        in_pieces = shape != _ROWS or (fused is not None and lower.can_be_split)
         header = [
             *(DTYPES.index(self.lane.name), shape, *self._size(outer, inner)),
             *(self.reads, len(self.layouts), lower.slots, len(lower.constants), lower.kept, lower.sums, len(lower.phases)),
-            *(len(lower.prologue), block, lanes, number, way, storage, of_rows, self._run(shape, inner)),
+            *(len(lower.prologue), block, lanes, number, way, storage, of_rows, self._run(shape if in_pieces else _MAP, inner)),
             *(operand_at, constant_at, phase_at, step_at, fused_at, fused_at + len(values)),
         ]
         assert len(header) == _HEADER_SIZE
