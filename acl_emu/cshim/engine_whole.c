@@ -9,7 +9,7 @@ enum { FEW_TILES = 2, MANY_TILES = 8 };
 enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 32, LINES_AHEAD = 96 };
 /* Elements of rows that are turned while others are worked on: longer ones leave no room for those. */
 enum { MOST_AHEAD = 1 << 18 };
-enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32, REDUCED_ROWS = 128 };
+enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32, REDUCED_ROWS = 128, FOLDED = 64 };
 
 /* Elements of MAP for whose sake a tile ends where they do: they lie in a row in memory, or repeat themselves, so that a few of them are gathered for all. */
 enum { LONG_RUN = 512, LONG_SPAN = 4096 };
@@ -314,16 +314,30 @@ static void finish_row(const job *work, room *own, int64_t outer)
     store_results(work, own, &at, 1);
 }
 
-/* What two parts have come to, put together where the first is. */
+/* Reductions of nothing. */
+static void clear_sums(const job *work, room *own, size_t stride)
+{
+    for (size_t k = 0; work->whole->reductions[k]; k++) {
+        const double nothing = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
+        acl_emu_engine_tiles->spread[F64](own->sums + k * stride, &nothing, stride);
+    }
+}
+
+/* What two parts have come to, put together where the first is: numbers of one reduction, and all. */
+static void join_lanes(char reduction, double *here, const double *other, size_t n)
+{
+    if (reduction == 's') {
+        acl_emu_engine_tiles->lane_sum[F64](here, other, n);
+    } else {
+        acl_emu_engine_tiles->functions[F64][MAXIMUM](here, here, other, NULL, n);
+    }
+}
+
 static void join(const job *work, double *here, const double *other)
 {
     const size_t each = sums_apart(work);
     for (const char *reduction = work->whole->reductions; *reduction; reduction++, here += each, other += each) {
-        if (*reduction == 's') {
-            acl_emu_engine_tiles->lane_sum[F64](here, other, each);
-        } else {
-            acl_emu_engine_tiles->functions[F64][MAXIMUM](here, here, other, NULL, each);
-        }
+        join_lanes(*reduction, here, other, each);
     }
 }
 
@@ -615,25 +629,52 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
     }
 }
 
-/* Rows whose elements lie in several pieces: what those come to is put together. */
-static void work_on_pieces(const job *work, room *own, int64_t begin, int64_t end)
+/* What a row comes to whose elements lie in several pieces. */
+static void join_pieces(const job *work, room *own, int64_t row)
 {
     const header *program = work->program;
     const size_t size = partials_of(work) * sizeof(double);
     double found[MOST_SUMS * PARTIALS];
+    for (int64_t piece = 0; piece < program->inner / program->run; piece++) {
+        place at = piece_at(program, piece, program->run);
+        at.outer = row;
+        call_kernel(work, own, &at);
+        if (piece) {
+            join(work, found, own->sums);
+        } else {
+            memcpy(found, own->sums, size);
+        }
+    }
+    memcpy(own->sums, found, size);
+}
+
+/* The same where all that is wanted of them is one number for each, and they lie evenly. */
+static void reduce_pieces(const job *work, room *own, int64_t row)
+{
+    const range_view *inner = &work->operands->inner;
+    const int is_sum = *work->whole->reductions == 's';
+    double found[REDUCED_ROWS];
+    const void *pieces = base_of(work, 0, row);
+    fused_call call = {.ins = &pieces, .sums = found, .pitches = inner->stride};
+    clear_sums(work, own, PARTIALS);
+    for (int64_t first = 0; first < inner->length[0]; first += call.rows) {
+        call.rows = inner->length[0] - first < REDUCED_ROWS ? inner->length[0] - first : REDUCED_ROWS;
+        work->whole->rows[work->program->storage](&call, (size_t)inner->length[1]);
+        if (is_sum) {
+            acl_emu_engine_tiles->row_sum[F64](own->sums, found, (size_t)call.rows);
+        } else {
+            acl_emu_engine_tiles->row_max[F64](own->sums, found, (size_t)call.rows);
+        }
+        pieces = (const char *)pieces + call.rows * inner->stride[0];
+    }
+}
+
+static void work_on_pieces(const job *work, room *own, int64_t begin, int64_t end)
+{
+    const int even = are_reduced_together(work) && work->ways[0] == IN_MEMORY && work->operands->inner.count == 2;
     for (int64_t row = begin; row < end; row++) {
         begin_row(work, own, row);
-        for (int64_t piece = 0; piece < program->inner / program->run; piece++) {
-            place at = piece_at(program, piece, program->run);
-            at.outer = row;
-            call_kernel(work, own, &at);
-            if (piece) {
-                join(work, found, own->sums);
-            } else {
-                memcpy(found, own->sums, size);
-            }
-        }
-        memcpy(own->sums, found, size);
+        (even ? reduce_pieces : join_pieces)(work, own, row);
         finish_row(work, own, row);
     }
 }
@@ -705,8 +746,8 @@ static void move_columns(const job *work, room *own, int64_t operand, const plac
     }
 }
 
-/* Have the kernel work on some rows of columns, or on all of them. */
-static void call_columns(const job *work, room *own, const place *at)
+/* Have the kernel work on some rows of columns, or on all of them; as many as are `folded` are one row. */
+static void call_columns(const job *work, room *own, const place *at, int64_t folded)
 {
     const header *program = work->program;
     const int64_t reads = program->reads;
@@ -717,7 +758,7 @@ static void call_columns(const job *work, room *own, const place *at)
         const operand_view *view = &work->operands[k];
         const int in_memory = work->ways[k] == IN_MEMORY;
         rows[k] = in_memory ? base_of(work, k, at->outer) + offset_of(&view->inner, at->first) : own->rows[k];
-        pitches[k] = in_memory ? view->outer.stride[0] : (int64_t)gathered_pitch(work, k);
+        pitches[k] = in_memory ? folded * view->outer.stride[0] : (int64_t)gathered_pitch(work, k);
         if (k < reads && work->ways[k] == GATHERED) {
             move_columns(work, own, k, at, 0);
         }
@@ -732,7 +773,7 @@ static void call_columns(const job *work, room *own, const place *at)
         .results = own->results,
         .stride = sums_apart(work),
         .streamed = streamed,
-        .rows = at->rows,
+        .rows = at->rows / folded,
         .together = rows_together(work, at),
         .pitches = pitches,
         .out_pitches = pitches + reads,
@@ -767,13 +808,37 @@ static place columns_at(const job *work, int64_t unit)
     return at;
 }
 
-static void clear_columns(const job *work, room *own)
+/* Columns that are fewer than a vector holds, and lie in order: as many rows of them as fill whole cache lines are one row. */
+static int64_t rows_in_one(const job *work, const place *all)
 {
-    const size_t stride = sums_apart(work);
-    for (size_t k = 0; work->whole->reductions[k]; k++) {
-        const double nothing = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
-        acl_emu_engine_tiles->spread[F64](own->sums + k * stride, &nothing, stride);
+    const int64_t n = (int64_t)all->n;
+    if (n >= ONE_VECTOR || n < work->program->inner || work->reductions != 1 || has_passes(work)) {
+        return 1;
     }
+    for (int64_t k = 0; k < work->program->reads; k++) {
+        if (work->ways[k] != IN_MEMORY || (!work->operands[k].unread && work->operands[k].outer.stride[0] != n * work->operands[k].item)) {
+            return 1;
+        }
+    }
+    return FOLDED / (n & -n);
+}
+
+/* The same with these: what their columns come to is put together. Returns how many rows that were. */
+static int64_t fold_columns(const job *work, room *own, const place *all)
+{
+    const int64_t together = rows_in_one(work, all), n = (int64_t)all->n, rows = all->rows / together * together;
+    if (together == 1 || !rows) {
+        return 0;
+    }
+    double found[ONE_VECTOR * FOLDED], *const sums = own->sums;
+    own->sums = found;
+    clear_sums(work, own, (size_t)(together * n));
+    call_columns(work, own, &(place){.outer = all->outer, .rows = rows, .n = (size_t)(together * n)}, together);
+    own->sums = sums;
+    for (int64_t k = 0; k < together; k++) {
+        join_lanes(*work->whole->reductions, sums, found + k * n, all->n);
+    }
+    return rows;
 }
 
 /* Columns side by side. */
@@ -781,12 +846,12 @@ static void run_columns(const job *work, room *own, int64_t unit)
 {
     const place all = columns_at(work, unit);
     const int64_t most = are_gathered(work) ? gathered_rows(work) : all.rows;
-    clear_columns(work, own);
-    for (int64_t k = 0; k < all.rows; k += most) {
+    clear_sums(work, own, sums_apart(work));
+    for (int64_t k = fold_columns(work, own, &all); k < all.rows; k += most) {
         place at = all;
         at.outer += k;
         at.rows = all.rows - k < most ? all.rows - k : most;
-        call_columns(work, own, &at);
+        call_columns(work, own, &at, 1);
     }
     if (work->partials) {
         const size_t size = partials_of(work);

@@ -47,13 +47,16 @@ _LONG_ROW, _LONGER_ROW, _LONGEST_ROW = 128, 512, 8192
 """From which on whole kernels without reductions work on rows one by one, where reads that are the same for all of one are not repeated for
 each element: if no other kernel is at hand, and if one is. The longest are worked on in pieces."""
 _KEPT_BYTES = 1 << 20
-_COLUMN_ROWS, _PART_ELEMENTS = 512, 1 << 18
-"""Of the parts that tall columns are cut into, at least."""
+_COLUMN_ROWS, _PART_ELEMENTS, _FEW_ELEMENTS = 512, 1 << 18, 1 << 15
+"""Of the parts that tall columns are cut into, at least; fewer elements where there are not many parts of them."""
+_PARTS = 16
+_NARROW = 16
+"""Fewer columns that lie in order are worked on as columns, however few: the engine takes some rows of them for one."""
 _CACHED_COLUMNS, _CACHED_ELEMENTS = 512, 1 << 21
 """Columns of a unit where memory need not be read in long pieces since the caches hold it: what they come to stays in the first-level cache."""
-_LEAST_RUN = {_ROWS: 256, _COLUMNS: 64, _TOTALS: 4096}
+_LEAST_RUN, _LEAST_PLAIN_RUN = {_ROWS: 256, _COLUMNS: 64, _TOTALS: 4096}, 32
 """Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered, and all of rows that are gone
-through more than once."""
+through more than once. In rows of which nothing is wanted but one reduction they may be shorter."""
 _STEPS_ROW = 512
 """From which on the same goes for steps, where a register does not hold even fewer."""
 _WHOLE_ROW = 512
@@ -218,6 +221,8 @@ class _Compiler:
             reduced = self._order(self.axes, leader)
             kept = self._order([axis for axis in every if axis not in self.axes], leader)
             shape = self._way(reduced, kept, leader)
+            if shape == _ROWS and self._is_narrow(reduced, kept) and (narrow := self._whole(_COLUMNS, reduced, kept, block)):
+                return narrow
             outer, inner = (reduced, kept) if shape == _COLUMNS else (kept, reduced)
             if self.lane.kind in "iu" and self._size(outer, inner)[1] < _WHOLE_ROW:
                 raise Untraceable("short rows of whole numbers")
@@ -279,7 +284,8 @@ class _Compiler:
 
     def _column_parts(self, lanes: int, rows: int, columns: int) -> tuple[int, int]:
         """Rows and columns of a unit: some of all rows where there are many of them, else some columns for each thread, in long pieces."""
-        part = max(_COLUMN_ROWS, _PART_ELEMENTS // columns)
+        elements = max(_FEW_ELEMENTS, min(_PART_ELEMENTS, rows * columns // _PARTS))
+        part = max(_COLUMN_ROWS, elements // columns // _COLUMN_ROWS * _COLUMN_ROWS)
         if rows >= 2 * part and columns <= 4 * lanes:
             return part, 2 * lanes
         if rows * columns <= _CACHED_ELEMENTS:
@@ -291,7 +297,13 @@ class _Compiler:
         whole = self._size([], inner)[1]
         ranges = [self._range(index, inner) for index in range(len(self.layouts)) if index not in self.unread]
         run = min(lengths[count - 1] for count, *lengths in ranges)
-        return run if run >= _LEAST_RUN.get(shape, whole) else whole
+        least = _LEAST_PLAIN_RUN if shape == _ROWS and self._is_plain() else _LEAST_RUN.get(shape, whole)
+        return run if run >= least else whole
+
+    def _is_plain(self) -> bool:
+        """Whether an input is reduced as it is, and nothing else is done with elements."""
+        used = [node for node in self.nodes if any(_resolved(argument).op == "input" for argument in node.arguments)]
+        return len(used) == self.reads == 1 and used[0].op in ("sum", "max")
 
     def _rows_of(self, order: list[int], least: int) -> tuple[list[int], list[int]]:
         """The axes of all elements as those of rows, which some reads have one value for, and those of their elements: many, or all."""
@@ -338,6 +350,11 @@ class _Compiler:
         """Whether rows are worked on side by side, however they lie: results depend on shapes only."""
         length, rows = self._size(reduced, kept)
         return length < _SHORT_ROW <= rows
+
+    def _is_narrow(self, reduced: list[int], kept: list[int]) -> bool:
+        """Whether there are few columns, and all that is read lies in order."""
+        ranges = [self._range(index, [*reduced, *kept]) for index in range(self.reads) if index not in self.unread]
+        return self._size([], kept)[1] < _NARROW and all(count == 1 for count, *_ in ranges)
 
     def _column_width(self, lanes: int, size: Sequence[int], kept: int) -> int:
         """How many columns are worked on at once: some threads' worth of units, and what is kept stays near."""
