@@ -38,7 +38,7 @@ __attribute__((constructor)) static void watch_threads(void)
 }
 
 #if defined(__x86_64__)
-int acl_emu_engine_processor(void)
+static int find_processor(void)
 {
     unsigned a, b, c = 0, d;
     __builtin_cpu_init();
@@ -49,6 +49,18 @@ int acl_emu_engine_processor(void)
     const int wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                      __builtin_cpu_supports("avx512vl");
     return wide ? WITH_AVX512 : WITH_AVX2;
+}
+
+/* Asked once: a virtual machine takes microseconds to answer. */
+int acl_emu_engine_processor(void)
+{
+    static atomic_int known; /* and one more */
+    int found = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!found) {
+        found = find_processor() + 1;
+        atomic_store_explicit(&known, found, memory_order_relaxed);
+    }
+    return found - 1;
 }
 #endif
 
