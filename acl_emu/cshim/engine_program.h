@@ -50,7 +50,7 @@ enum {
     MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8,
     CHUNK_TILES = 16, MOST_CHUNK_TILES = 256, LEAST_UNITS = 16, TOTAL_TILES = 64, /* of units, and units of a thread */
     BLOCK_ROWS = 64, MORE_BLOCK_ROWS = 128, BLOCK_COLUMNS = 256, MOST_TURNED = 128, /* of blocks, and rows that are turned together */
-    THREADED_LANES = 1 << 17, MOST_SHARES = 16
+    THREADED_LANES = 1 << 16, MOST_SHARES = 16
 };
 
 typedef struct {

@@ -53,10 +53,13 @@ _PARTS = 16
 _NARROW = 16
 """Fewer columns that lie in order are worked on as columns, however few: the engine takes some rows of them for one."""
 _CACHED_COLUMNS, _CACHED_ELEMENTS = 512, 1 << 21
-"""Columns of a unit where memory need not be read in long pieces since the caches hold it: what they come to stays in the first-level cache."""
-_LEAST_RUN, _LEAST_PLAIN_RUN = {_ROWS: 256, _COLUMNS: 64, _TOTALS: 4096}, 32
-"""Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered, and all of rows that are gone
-through more than once. In rows of which nothing is wanted but one reduction they may be shorter."""
+"""Columns of a unit where memory need not be read in long pieces since the caches hold it: what they come to stays in the first-level
+cache."""
+_LEAST_RUN = {_ROWS: 256, _COLUMNS: 64, _TOTALS: 4096}
+"""Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered, and all of rows
+that are gone through more than once."""
+_LEAST_PLAIN_RUN = 32
+"""The same in rows of which nothing is wanted but one reduction, where pieces lie evenly: many of them are worked on at a time."""
 _STEPS_ROW = 512
 """From which on the same goes for steps, where a register does not hold even fewer."""
 _WHOLE_ROW = 512
@@ -295,9 +298,14 @@ class _Compiler:
     def _run(self, shape: int, inner: list[int]) -> int:
         """How many elements of the inner range lie side by side in all operands; all of them, where they have to be gathered anyway."""
         whole = self._size([], inner)[1]
-        ranges = [self._range(index, inner) for index in range(len(self.layouts)) if index not in self.unread]
-        run = min(lengths[count - 1] for count, *lengths in ranges)
-        least = _LEAST_PLAIN_RUN if shape == _ROWS and self._is_plain() else _LEAST_RUN.get(shape, whole)
+        used = [index for index in range(len(self.layouts)) if index not in self.unread]
+        runs = {index: self._pairs(index, inner)[-1] for index in used}
+        run = min(length for length, _ in runs.values())
+        least = _LEAST_RUN.get(shape, whole)
+        if shape == _ROWS:
+            least = _LEAST_PLAIN_RUN if self._is_plain() and len(self._pairs(0, inner)) == 2 else least
+            if any(stride not in (0, self.layouts[index].dtype.itemsize) for index, (_, stride) in runs.items()):
+                return whole
         return run if run >= least else whole
 
     def _is_plain(self) -> bool:
@@ -353,8 +361,9 @@ class _Compiler:
 
     def _is_narrow(self, reduced: list[int], kept: list[int]) -> bool:
         """Whether there are few columns, and all that is read lies in order."""
-        ranges = [self._range(index, [*reduced, *kept]) for index in range(self.reads) if index not in self.unread]
-        return self._size([], kept)[1] < _NARROW and all(count == 1 for count, *_ in ranges)
+        used = [index for index in range(self.reads) if index not in self.unread]
+        in_order = all(self._pairs(k, [*reduced, *kept]) == [(math.prod(self.domain), self.layouts[k].dtype.itemsize)] for k in used)
+        return 1 < self._size([], kept)[1] < _NARROW and in_order
 
     def _column_width(self, lanes: int, size: Sequence[int], kept: int) -> int:
         """How many columns are worked on at once: some threads' worth of units, and what is kept stays near."""
@@ -422,7 +431,10 @@ class _Compiler:
         )
 
     def _range(self, index: int, axes: list[int]) -> list[int]:
-        """A range of an operand, its axes merged where one continues the other."""
+        return _numbers(self._pairs(index, axes))
+
+    def _pairs(self, index: int, axes: list[int]) -> list[tuple[int, int]]:
+        """Lengths and strides of a range of an operand, its axes merged where one continues the other."""
         merged: list[tuple[int, int]] = []
         for axis in axes:
             length, stride = self.domain[axis], self.views[index][axis]
@@ -430,7 +442,7 @@ class _Compiler:
                 merged[-1] = merged[-1][0] * length, stride
             else:
                 merged.append((length, stride))
-        return _numbers(merged or [(1, 0)])
+        return merged or [(1, 0)]
 
     def _two(self, index: int, axes: list[int]) -> list[int]:
         pairs = [(self.domain[axis], self.views[index][axis]) for axis in axes]
