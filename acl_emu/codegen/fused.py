@@ -19,17 +19,19 @@ from acl_emu.codegen.python_faces import MARK
 from acl_emu.codegen.shorter import shorter
 
 _STORAGES = ("f32", "f16", "bf16")
+_TYPES = ("f32", "f64", "f16", "bf16")
+"""As engine.h has them."""
 _WAYS = ("settled", "in_double", "plain")
 
 
 def source() -> str:
     """The file."""
     graphs = [Graph(signature) for signature in signatures()]
-    lines = [f"/* The kernels of all operators. {MARK} */", '#include "fused.h"', ""]
+    lines = [f"/* The kernels of all operators. {MARK} */", '#include "fused_plain.h"', ""]
     for number, graph in enumerate(graphs):
         lines += [f"/* {graph.signature} */"]
         for storage, way in itertools.product(_STORAGES, _WAYS):
-            if _is_made(graph, storage, way):
+            if _is_made(graph, storage, way) and not graph.plain:
                 lines += [*Kernel(graph, f"g{number}_{storage}_{way}", storage, way).text(), ""]
                 if graph.in_parts:
                     lines += [*Kernel(graph, f"g{number}_{storage}_{way}_columns", storage, way, columns=True).text(), ""]
@@ -47,6 +49,7 @@ def source() -> str:
         lines += [
             _table(graph, number, "", _is_made),
             _table(graph, number, "_columns", _is_made if graph.in_parts else _is_made_of_columns),
+            f"     {_kernels_of_rows(graph)},",
         ]
         lines += [f"     {f'g{number}_finish' if graph.in_parts else 'NULL'}}},"]
     lines += ["};", "", "const fused_table FUSED = {entries, sizeof entries / sizeof *entries};", ""]
@@ -55,8 +58,9 @@ def source() -> str:
 
 def _table(graph: Graph, number: int, kind: str, is_made: Callable[[Graph, str, str], bool]) -> str:
     rows = []
-    for storage in ("f32", "f64", "f16", "bf16"):
-        names = [f"g{number}_{storage}_{way}{kind}" if is_made(graph, storage, way) else "NULL" for way in _WAYS]
+    for storage in _TYPES:
+        own = f"{graph.plain}_of{kind or '_row'}_{storage}" if graph.plain else ""
+        names = [(own or f"g{number}_{storage}_{way}{kind}") if is_made(graph, storage, way) else "NULL" for way in _WAYS]
         rows.append(f"{{{', '.join(names)}}}")
     return f"     {{{', '.join(rows)}}},"
 
@@ -64,6 +68,10 @@ def _table(graph: Graph, number: int, kind: str, is_made: Callable[[Graph, str, 
 def _asking(graph: Graph) -> str:
     """The storage types whose kernels ask for memory, as bits."""
     return " | ".join(f"1 << {storage.upper()}" for storage in _STORAGES if graph.asking(storage) is not None) or "0"
+
+
+def _kernels_of_rows(graph: Graph) -> str:
+    return f"{{{', '.join(f'{graph.plain}_of_rows_{storage}' if graph.plain and storage in _STORAGES else 'NULL' for storage in _TYPES)}}}"
 
 
 def _is_made_of_columns(graph: Graph, storage: str, way: str) -> bool:

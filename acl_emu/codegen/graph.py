@@ -113,6 +113,12 @@ class Graph:
         """Whether parts of a row can be worked on independently: one pass, and nothing but reduced results."""
         return bool(self.reductions) and self.phases == 1 and not self.lane_outputs
 
+    @property
+    def plain(self) -> str:
+        """The one reduction of its only input, where elements are needed for nothing else; none if empty."""
+        alone = self.in_parts and len(self.reductions) == 1 and self.steps[self.reductions[0]].arguments == tuple(self.inputs)
+        return self.steps[self.reductions[0]].op if alone else ""
+
     def is_largest(self, row: str, name: str) -> bool:
         """Whether a number of a row is the largest of numbers of that name."""
         return row in self.steps and self.steps[row] == Step("max", (name,))

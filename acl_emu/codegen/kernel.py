@@ -175,11 +175,7 @@ class Kernel:
         between = _between(graph, wanted[0]) if lane == "settled" and len(wanted) == 1 and wanted[0] in graph.steps else None
         needed = graph.needed(between.arguments if between else [*wanted, *self._ahead(lane)], at_hand=at_hand)
         if self._is_largest_input(ending, wanted):
-            found = f"largest_{self.storage}(in{wanted[0][1:]}, n)"
-            if graph.in_parts:
-                yield f"    store_largest(call->sums + {graph.reductions.index(ending[0])} * PARTIALS, {found});"
-            else:
-                yield from self._rows(phase, ending, lane, found)
+            yield from self._rows(phase, ending, lane, f"largest_{self.storage}(in{wanted[0][1:]}, n)")
             return
         rough = self.way == "settled" and graph.rough in ending
         if rough:
@@ -203,16 +199,9 @@ class Kernel:
         elif lane == "settled":
             yield from self._certain(needed)
         body = list(self._body(phase, lane, needed, ending, keep, at_hand))
-        if self._is_taken_in_runs(ending, wanted) and self.storage in DIGITS:
+        if self._is_dot(ending, wanted) or self._is_sum_of_input(ending, wanted):
             (name,) = ending
-            begin = f"begin{phase}"
-            yield f"    const size_t {begin} = n / RUN * RUN;"
-            yield f"    for (size_t i = 0; i < {begin}; i += RUN) {{"
-            yield f"        add_run_{self.storage}((const uint16_t *)in{wanted[0][1:]} + i, &l_{name}, &u_{name});"
-            yield "    }"
-        if self._is_dot(ending, wanted) or (self._is_taken_in_runs(ending, wanted) and self.storage not in DIGITS):
-            (name,) = ending
-            function = "dot" if len(wanted) > 1 else "run"
+            function = "dot" if len(wanted) > 1 else "row"
             yield f"    add_{function}_{self.storage}({', '.join(f'in{one[1:]}' for one in wanted)}, n, &l_{name}, &u_{name});"
         elif self._is_taken_by_twos(ending):
             yield from self._by_twos(body, ending, lane, begin)
@@ -324,7 +313,7 @@ class Kernel:
         yield "        }"
         yield "    }"
 
-    def _is_taken_in_runs(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
+    def _is_sum_of_input(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
         """Whether a phase does nothing but add up an input."""
         alone = len(ending) == len(wanted) == 1 and wanted[0] in self.graph.inputs and self.graph.summands(ending[0]) == (wanted[0],)
         return alone and self.graph.steps[ending[0]].op == "sum" and not self.columns

@@ -87,7 +87,7 @@ typedef struct {
     double *sums, *results; /* reductions, and results with one number for a row; `stride` apart where there are several */
     size_t stride;
     int streamed; /* `outs` are written past the caches, and aligned as that needs */
-    int64_t rows, together; /* of columns; as many together are added up before the next columns are */
+    int64_t rows, together; /* of columns, or one after another; as many columns' rows together are added up before the next columns are */
     const int64_t *pitches; /* how many bytes each lies behind the last, by the number of what is read */
     const int64_t *out_pitches; /* and of results */
     /* Memory that is needed soon, by the number of what is read, in pairs of cache lines, and how many bytes each lies behind the last; or NULL. */
@@ -107,6 +107,7 @@ typedef struct {
     int64_t values; /* numbers of each column that follow its reductions in `sums`, where its kernels of columns have all rows */
     fused_kernel *kernels[BF16 + 1][WAYS]; /* by storage type and way; NULL where there is none */
     fused_kernel *columns[BF16 + 1][WAYS];
+    fused_kernel *rows[BF16 + 1]; /* of several rows, of each of which `sums` gets one number; NULL where there is none */
     fused_kernel *finish; /* from `sums` to `results`, where rows can be worked on in parts */
 } fused_entry;
 

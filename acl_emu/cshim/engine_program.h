@@ -41,7 +41,7 @@ typedef struct {
     int64_t lanes; /* in a tile, and in a column of COLUMNS */
     int64_t fused, way, storage; /* a kernel that was compiled as a whole, or -1, how it is evaluated, and the type of its elements */
     int64_t of_rows;             /* writes, as bits, that get one number of each row from it */
-    int64_t run;                 /* COLUMNS, TOTALS: of the inner range, as many elements lie side by side in memory; units are cut within them */
+    int64_t run;                 /* of the inner range, as many elements lie side by side in memory: units of COLUMNS and TOTALS, and pieces of ROWS, are cut within them */
     int64_t operand_at, constant_at, phase_at, step_at, fused_constant_at, fused_operand_at;
 } header;
 
@@ -51,7 +51,7 @@ enum {
     CHUNK_TILES = 16, MOST_CHUNK_TILES = 256, LEAST_UNITS = 16, TOTAL_TILES = 64, /* of units, and units of a thread */
     BLOCK_ROWS = 64, MORE_BLOCK_ROWS = 128, BLOCK_COLUMNS = 256, MOST_TURNED = 128, /* of blocks, and rows that are turned together */
     LEFT_BYTES = 1 << 18, /* of results that wait until they are turned */
-    THREADED_LANES = 1 << 17, MOST_SHARES = 16
+    THREADED_LANES = 1 << 16, MOST_SHARES = 16
 };
 
 typedef struct {

@@ -791,16 +791,27 @@ static inline __m256d tiny(__m256d values)
 }
 #endif
 
+#ifdef HAS_64
+/* Doubles cut off to floats, of which those that lost something are odd, unless they are below the smallest normal float. */
+static inline __m256 cut_floats(double_vector values)
+{
+    const __m512i bits = (__m512i)values;
+    const __mmask8 inexact = _mm512_test_epi64_mask(bits, _mm512_set1_epi64((1LL << 29) - 1));
+    const __m512i odd = _mm512_mask_or_epi64(bits, inexact, bits, _mm512_set1_epi64(1LL << 29));
+    return _mm512_cvt_roundpd_ps((__m512d)odd, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+#endif
+
 /* Doubles as odd floats, which round to a half type as the doubles would. */
 static inline float_vector odd_joined(double_vector low, double_vector high)
 {
 #if defined(HAS_64)
-    const __m256 below = _mm512_cvt_roundpd_ps((__m512d)low, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-    const __m256 above = _mm512_cvt_roundpd_ps((__m512d)high, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-    const double_mask lost_low = not_equal_double((double_vector)_mm512_cvtps_pd(below), low);
-    const double_mask lost_high = not_equal_double((double_vector)_mm512_cvtps_pd(above), high);
-    const __m512i bits = (__m512i)side_by_side(below, above);
-    return (float_vector)_mm512_mask_or_epi32(bits, joined_masks(lost_low, lost_high), bits, _mm512_set1_epi32(1));
+    const float_vector values = side_by_side(cut_floats(low), cut_floats(high));
+    if (__builtin_expect(_mm512_fpclass_ps_mask((__m512)values, 0x20) == 0, 1)) { /* none is that small, but for zeros: what comes to them is one in a half type */
+        return values;
+    }
+    const double_mask lost_low = not_equal_double(lower_half(values), low), lost_high = not_equal_double(upper_half(values), high);
+    return (float_vector)_mm512_mask_or_epi32((__m512i)values, joined_masks(lost_low, lost_high), (__m512i)values, _mm512_set1_epi32(1));
 #else
 #ifdef HAS_32
     if (!_mm256_movemask_pd(_mm256_or_pd(tiny((__m256d)low), tiny((__m256d)high)))) {

@@ -9,7 +9,7 @@ enum { FEW_TILES = 2, MANY_TILES = 8 };
 enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 32, LINES_AHEAD = 96 };
 /* Elements of rows that are turned while others are worked on: longer ones leave no room for those. */
 enum { MOST_AHEAD = 1 << 18 };
-enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32 };
+enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32, REDUCED_ROWS = 128, FOLDED = 64 };
 
 /* Elements of MAP for whose sake a tile ends where they do: they lie in a row in memory, or repeat themselves, so that a few of them are gathered for all. */
 enum { LONG_RUN = 512, LONG_SPAN = 4096 };
@@ -65,7 +65,8 @@ static int find_way(job *work, int64_t operand)
         return way_in_map(work, operand);
     }
     const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[outer->count - 1] == item;
-    return beside && work->program->shape == ROWS ? TURNED : GATHERED;
+    const int whole_rows = work->program->shape == ROWS && work->program->run == work->program->inner;
+    return beside && whole_rows ? TURNED : GATHERED;
 }
 
 /* The longest row of elements that is worked on at once. */
@@ -184,7 +185,8 @@ void acl_emu_prepare_whole(const job *work, room *own, char *next)
         next += kept_size(work);
     }
     own->sums = (double *)next;
-    own->results = own->sums + partials_of(work) + (size_t)work->whole->values * sums_apart(work);
+    const int in_place = work->whole->finish && work->reductions == 1 && work->program->operands == work->program->reads + 1;
+    own->results = own->sums + (in_place ? 0 : partials_of(work) + (size_t)work->whole->values * sums_apart(work));
 }
 
 /* Rows */
@@ -312,24 +314,56 @@ static void finish_row(const job *work, room *own, int64_t outer)
     store_results(work, own, &at, 1);
 }
 
+/* Reductions of nothing. */
+static void clear_sums(const job *work, room *own, size_t stride)
+{
+    for (size_t k = 0; work->whole->reductions[k]; k++) {
+        const double nothing = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
+        acl_emu_engine_tiles->spread[F64](own->sums + k * stride, &nothing, stride);
+    }
+}
+
+/* What two parts have come to, put together where the first is: numbers of one reduction, and all. */
+static void join_lanes(char reduction, double *here, const double *other, size_t n)
+{
+    if (reduction == 's') {
+        acl_emu_engine_tiles->lane_sum[F64](here, other, n);
+    } else {
+        acl_emu_engine_tiles->functions[F64][MAXIMUM](here, here, other, NULL, n);
+    }
+}
+
+static void join(const job *work, double *here, const double *other)
+{
+    const size_t each = sums_apart(work);
+    for (const char *reduction = work->whole->reductions; *reduction; reduction++, here += each, other += each) {
+        join_lanes(*reduction, here, other, each);
+    }
+}
+
 /* Rows whose reductions are finished together; nothing but these differs between them. */
 typedef struct {
     double sums[MOST_SUMS * PARTIALS];
     int64_t first, count;
 } finished;
 
-static void finish_rows(const job *work, room *own, finished *some)
+static void finish_rows(const job *work, const fused_call *call, int64_t first, int64_t count)
 {
-    const fused_call call = {.constants = own->constants, .sums = some->sums, .results = own->results, .stride = PARTIALS};
-    work->whole->finish(&call, (size_t)some->count);
+    work->whole->finish(call, (size_t)count);
     for (int64_t k = work->program->reads; k < work->program->operands; k++) {
         const operand_view *view = &work->operands[k];
-        const double *found = own->results + (size_t)(k - work->program->reads) * PARTIALS;
+        const double *found = call->results + (size_t)(k - work->program->reads) * call->stride;
         const int together = view->outer.count == 1 && view->outer.stride[0] == view->item;
-        for (int64_t row = 0; row < some->count; row += together ? some->count : 1) {
-            acl_emu_engine_tiles->store[1][view->dtype](base_of(work, k, some->first + row), found + row, together ? (size_t)some->count : 1);
+        for (int64_t row = 0; row < count; row += together ? count : 1) {
+            acl_emu_engine_tiles->store[1][view->dtype](base_of(work, k, first + row), found + row, together ? (size_t)count : 1);
         }
     }
+}
+
+static void finish_some(const job *work, room *own, finished *some)
+{
+    const fused_call call = {.constants = own->constants, .sums = some->sums, .results = own->results, .stride = PARTIALS};
+    finish_rows(work, &call, some->first, some->count);
     some->first += some->count;
     some->count = 0;
 }
@@ -341,7 +375,7 @@ static void add_to_finished(const job *work, room *own, finished *some)
         some->sums[k * PARTIALS + some->count] = own->sums[k * PARTIALS];
     }
     if (++some->count == PARTIALS) {
-        finish_rows(work, own, some);
+        finish_some(work, own, some);
     }
 }
 
@@ -517,6 +551,28 @@ static void turn_following(const job *work, following *next)
     next->done += lines;
 }
 
+/* Whether all that is wanted of rows that lie evenly is one number for each. */
+static int are_reduced_together(const job *work)
+{
+    return work->whole->rows[work->program->storage] && work->program->operands == work->program->reads + 1;
+}
+
+static void reduce_rows(const job *work, room *own, int64_t begin, int64_t end, const int64_t to_next[], wishes *soon, int64_t asked)
+{
+    void *rows[MOST_OPERANDS];
+    double found[REDUCED_ROWS];
+    const place at = {.outer = begin, .n = (size_t)work->program->inner};
+    fused_call call = {.ins = (const void *const *)rows, .constants = own->constants, .sums = found, .results = found, .pitches = to_next};
+    find_rows(work, own, &at, 0, rows);
+    for (int64_t row = begin; row < end; row += call.rows) {
+        call.rows = end - row < REDUCED_ROWS ? end - row : REDUCED_ROWS;
+        work->whole->rows[work->program->storage](&call, at.n);
+        finish_rows(work, &call, row, call.rows);
+        rows[0] = (char *)rows[0] + call.rows * to_next[0];
+        acl_emu_ask(soon, asked * call.rows);
+    }
+}
+
 static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end, following *next)
 {
     void *rows[MOST_OPERANDS];
@@ -527,6 +583,10 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
         wish_for_rows(work, end, &soon);
     }
     const int64_t asked = soon.count ? acl_emu_wished(&soon) / (end - begin) + 1 : 0;
+    if (even && are_reduced_together(work)) {
+        reduce_rows(work, own, begin, end, to_next, &soon, asked);
+        return;
+    }
     finished some = {.first = begin};
     fused_call call = {
         .outs = rows + work->program->reads,
@@ -570,10 +630,60 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
         }
     }
     if (some.count) {
-        finish_rows(work, own, &some);
+        finish_some(work, own, &some);
     }
     while (next && next->done < work->program->inner) {
         turn_following(work, next);
+    }
+}
+
+/* What a row comes to whose elements lie in several pieces. */
+static void join_pieces(const job *work, room *own, int64_t row)
+{
+    const header *program = work->program;
+    const size_t size = partials_of(work) * sizeof(double);
+    double found[MOST_SUMS * PARTIALS];
+    for (int64_t piece = 0; piece < program->inner / program->run; piece++) {
+        place at = piece_at(program, piece, program->run);
+        at.outer = row;
+        call_kernel(work, own, &at);
+        if (piece) {
+            join(work, found, own->sums);
+        } else {
+            memcpy(found, own->sums, size);
+        }
+    }
+    memcpy(own->sums, found, size);
+}
+
+/* The same where all that is wanted of them is one number for each, and they lie evenly. */
+static void reduce_pieces(const job *work, room *own, int64_t row)
+{
+    const range_view *inner = &work->operands->inner;
+    const int is_sum = *work->whole->reductions == 's';
+    double found[REDUCED_ROWS];
+    const void *pieces = base_of(work, 0, row);
+    fused_call call = {.ins = &pieces, .sums = found, .pitches = inner->stride};
+    clear_sums(work, own, PARTIALS);
+    for (int64_t first = 0; first < inner->length[0]; first += call.rows) {
+        call.rows = inner->length[0] - first < REDUCED_ROWS ? inner->length[0] - first : REDUCED_ROWS;
+        work->whole->rows[work->program->storage](&call, (size_t)inner->length[1]);
+        if (is_sum) {
+            acl_emu_engine_tiles->row_sum[F64](own->sums, found, (size_t)call.rows);
+        } else {
+            acl_emu_engine_tiles->row_max[F64](own->sums, found, (size_t)call.rows);
+        }
+        pieces = (const char *)pieces + call.rows * inner->stride[0];
+    }
+}
+
+static void work_on_pieces(const job *work, room *own, int64_t begin, int64_t end)
+{
+    const int even = are_reduced_together(work) && work->ways[0] == IN_MEMORY && work->operands->inner.count == 2;
+    for (int64_t row = begin; row < end; row++) {
+        begin_row(work, own, row);
+        (even ? reduce_pieces : join_pieces)(work, own, row);
+        finish_row(work, own, row);
     }
 }
 
@@ -587,6 +697,10 @@ static void run_rows(const job *work, room *own, int64_t unit)
         if (work->ways[k] == TURNED) {
             move_rows(work, own, k, begin, end);
         }
+    }
+    if (program->run < program->inner) {
+        work_on_pieces(work, own, begin, end);
+        return;
     }
     following next;
     const int ahead = work->turned_ahead && own->next >= 0 && begin_following(work, own, own->next, &next);
@@ -640,8 +754,8 @@ static void move_columns(const job *work, room *own, int64_t operand, const plac
     }
 }
 
-/* Have the kernel work on some rows of columns, or on all of them. */
-static void call_columns(const job *work, room *own, const place *at)
+/* Have the kernel work on some rows of columns, or on all of them; as many as are `folded` are one row. */
+static void call_columns(const job *work, room *own, const place *at, int64_t folded)
 {
     const header *program = work->program;
     const int64_t reads = program->reads;
@@ -652,7 +766,7 @@ static void call_columns(const job *work, room *own, const place *at)
         const operand_view *view = &work->operands[k];
         const int in_memory = work->ways[k] == IN_MEMORY;
         rows[k] = in_memory ? base_of(work, k, at->outer) + offset_of(&view->inner, at->first) : own->rows[k];
-        pitches[k] = in_memory ? view->outer.stride[0] : (int64_t)gathered_pitch(work, k);
+        pitches[k] = in_memory ? folded * view->outer.stride[0] : (int64_t)gathered_pitch(work, k);
         if (k < reads && work->ways[k] == GATHERED) {
             move_columns(work, own, k, at, 0);
         }
@@ -667,7 +781,7 @@ static void call_columns(const job *work, room *own, const place *at)
         .results = own->results,
         .stride = sums_apart(work),
         .streamed = streamed,
-        .rows = at->rows,
+        .rows = at->rows / folded,
         .together = rows_together(work, at),
         .pitches = pitches,
         .out_pitches = pitches + reads,
@@ -702,14 +816,37 @@ static place columns_at(const job *work, int64_t unit)
     return at;
 }
 
-static void clear_columns(const job *work, room *own)
+/* Columns that are fewer than a vector holds, and lie in order: as many rows of them as fill whole cache lines are one row. */
+static int64_t rows_in_one(const job *work, const place *all)
 {
-    const size_t stride = sums_apart(work);
-    for (size_t k = 0; work->whole->reductions[k]; k++) {
-        for (size_t lane = 0; lane < stride; lane++) {
-            own->sums[k * stride + lane] = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
+    const int64_t n = (int64_t)all->n;
+    if (n >= ONE_VECTOR || n < work->program->inner || work->reductions != 1 || has_passes(work)) {
+        return 1;
+    }
+    for (int64_t k = 0; k < work->program->reads; k++) {
+        if (work->ways[k] != IN_MEMORY || (!work->operands[k].unread && work->operands[k].outer.stride[0] != n * work->operands[k].item)) {
+            return 1;
         }
     }
+    return FOLDED / (n & -n);
+}
+
+/* The same with these: what their columns come to is put together. Returns how many rows that were. */
+static int64_t fold_columns(const job *work, room *own, const place *all)
+{
+    const int64_t together = rows_in_one(work, all), n = (int64_t)all->n, rows = all->rows / together * together;
+    if (together == 1 || !rows) {
+        return 0;
+    }
+    double found[ONE_VECTOR * FOLDED], *const sums = own->sums;
+    own->sums = found;
+    clear_sums(work, own, (size_t)(together * n));
+    call_columns(work, own, &(place){.outer = all->outer, .rows = rows, .n = (size_t)(together * n)}, together);
+    own->sums = sums;
+    for (int64_t k = 0; k < together; k++) {
+        join_lanes(*work->whole->reductions, sums, found + k * n, all->n);
+    }
+    return rows;
 }
 
 /* Columns side by side. */
@@ -717,12 +854,12 @@ static void run_columns(const job *work, room *own, int64_t unit)
 {
     const place all = columns_at(work, unit);
     const int64_t most = are_gathered(work) ? gathered_rows(work) : all.rows;
-    clear_columns(work, own);
-    for (int64_t k = 0; k < all.rows; k += most) {
+    clear_sums(work, own, sums_apart(work));
+    for (int64_t k = fold_columns(work, own, &all); k < all.rows; k += most) {
         place at = all;
         at.outer += k;
         at.rows = all.rows - k < most ? all.rows - k : most;
-        call_columns(work, own, &at);
+        call_columns(work, own, &at, 1);
     }
     if (work->partials) {
         const size_t size = partials_of(work);
@@ -746,18 +883,12 @@ static void run_part(const job *work, room *own, int64_t unit)
 /* What `count` units have found, the first of them and then every `step`th, put together in order. */
 static void join_partials(const job *work, room *own, int64_t first, int64_t count, int64_t step)
 {
-    const size_t size = partials_of(work), each = sums_apart(work);
+    const size_t size = partials_of(work);
     const double *found = work->partials + (size_t)first * size;
     memcpy(own->sums, found, size * sizeof(double));
     for (int64_t unit = 1; unit < count; unit++) {
         found += (size_t)step * size;
-        double *here = own->sums;
-        for (const char *reduction = work->whole->reductions; *reduction; reduction++, here += each) {
-            const double *other = found + (here - own->sums);
-            for (size_t k = 0; k < each; k++) {
-                here[k] = *reduction == 's' ? here[k] + other[k] : here[k] >= other[k] || here[k] != here[k] ? here[k] : other[k];
-            }
-        }
+        join(work, own->sums, found);
     }
 }
 

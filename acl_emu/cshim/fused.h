@@ -569,7 +569,7 @@ static inline size_t count_of(float_mask marked, size_t left)
 #endif
 }
 
-/* The sum of some vectors of a half type, added to what is there. Their few digits mostly fit in float, rounded up or down. */
+/* The sum of some vectors of a half type, a whole number of pairs, added to what is there. Their few digits mostly fit in float, rounded up or down. */
 enum { RUN = 8 * FLOATS };
 #ifdef HAS_64
 static inline void read_two_f16(const uint16_t *from, float_vector *first, float_vector *second)
@@ -585,10 +585,10 @@ static inline void read_two_bf16(const uint16_t *from, float_vector *first, floa
     *first = (float_vector)_mm512_slli_epi32(pairs, 16);
     *second = (float_vector)_mm512_and_epi32(pairs, _mm512_set1_epi32((int)0xffff0000));
 }
-#define SUM_FITS(half, from, sum)                                                                                         \
+#define SUM_FITS(half, from, count, sum)                                                                                  \
     ({                                                                                                                    \
         float_vector above = all_float(0), below = above, first, second;                                                  \
-        _Pragma("GCC unroll 4") for (int k = 0; k < RUN; k += 2 * FLOATS) {                                               \
+        _Pragma("GCC unroll 4") for (size_t k = 0; k < (count); k += 2 * FLOATS) {                                        \
             read_two_##half((from) + k, &first, &second);                                                                 \
             above = raised_add(above, raised_add(first, second));                                                         \
             below = lowered_add(below, lowered_add(first, second));                                                       \
@@ -597,19 +597,20 @@ static inline void read_two_bf16(const uint16_t *from, float_vector *first, floa
         !any(not_equal_float(above, below));                                                                              \
     })
 #else
-#define SUM_FITS(half, from, sum) ((sum) = all_float(0), 0)
+#define SUM_FITS(half, from, count, sum) ((sum) = all_float(0), 0)
 #endif
 #define ADD_RUN(half)                                                                                                     \
-    static inline void add_run_##half(const uint16_t *from, double_vector *low, double_vector *high)                      \
+    static inline void add_run_##half(const uint16_t *from, size_t count, double_vector *low, double_vector *high)        \
     {                                                                                                                     \
         float_vector sum;                                                                                                 \
-        if (SUM_FITS(half, from, sum)) {                                                                                  \
+        if (SUM_FITS(half, from, count, sum)) {                                                                           \
             *low += lower_half(sum);                                                                                      \
             *high += upper_half(sum);                                                                                     \
         } else {                                                                                                          \
-            for (int k = 0; k < RUN; k += FLOATS) {                                                                       \
-                *low += lower_half(read_##half(from + k));                                                                \
-                *high += upper_half(read_##half(from + k));                                                               \
+            for (size_t k = 0; k < count; k += 2 * FLOATS) {                                                              \
+                const float_vector first = read_##half(from + k), second = read_##half(from + k + FLOATS);                \
+                *low += lower_half(first) + lower_half(second);                                                           \
+                *high += upper_half(first) + upper_half(second);                                                          \
             }                                                                                                             \
         }                                                                                                                 \
     }
@@ -698,35 +699,46 @@ static inline int is_fit_for_float(double largest, size_t n)
 ROUGHLY(f16)
 ROUGHLY(bf16)
 
-/* Numbers of FLOAT as doubles, each half from memory. */
-static inline void read_halves(const void *memory, size_t i, size_t left, double_vector *low, double_vector *high)
+/* The sum of a row, added to what is there: of FLOAT by twos, so that none waits for the last, of half types in runs. */
+static inline void add_row_f32(const void *memory, size_t n, double_vector *low, double_vector *high)
 {
-    const float *from = (const float *)memory + i;
-    float padded[FLOATS];
-    if (UNLIKELY(left < FLOATS)) {
-        read_part(padded, from, left * sizeof(float));
-        from = padded;
+    const float *from = memory;
+    double_vector next_low = all_double(0), next_high = next_low;
+    size_t i = 0;
+    for (; i + 2 * FLOATS <= n; i += 2 * FLOATS) {
+        *low = added_double(*low, double_of_floats(from + i));
+        *high = added_double(*high, double_of_floats(from + i + DOUBLES));
+        next_low = added_double(next_low, double_of_floats(from + i + FLOATS));
+        next_high = added_double(next_high, double_of_floats(from + i + FLOATS + DOUBLES));
     }
-    *low = double_of_floats(from);
-    *high = double_of_floats(from + DOUBLES);
-}
-
-/* The sum of a row of FLOAT, by twos. */
-static inline void add_run_f32(const void *memory, size_t n, double_vector *low, double_vector *high)
-{
-    double_vector next_low = all_double(0), next_high = all_double(0), lower, upper;
-    for (size_t i = 0; i < n; i += 2 * FLOATS) {
-        const size_t left = n - i;
-        read_halves(memory, i, left, &lower, &upper);
-        *low = added_double(*low, lower);
-        *high = added_double(*high, upper);
-        read_halves(memory, i + FLOATS, left > FLOATS ? left - FLOATS : 0, &lower, &upper);
-        next_low = added_double(next_low, lower);
-        next_high = added_double(next_high, upper);
+    for (; i < n; i += FLOATS) {
+        const float_vector values = FETCH_f32(memory, i, n - i);
+        *low += lower_half(values);
+        *high += upper_half(values);
     }
     *low += next_low;
     *high += next_high;
 }
+
+#define ADD_ROW(half)                                                                                                     \
+    static inline void add_row_##half(const void *memory, size_t n, double_vector *low, double_vector *high)              \
+    {                                                                                                                     \
+        size_t i = 0;                                                                                                     \
+        for (; i + RUN <= n; i += RUN) {                                                                                  \
+            add_run_##half((const uint16_t *)memory + i, RUN, low, high);                                                 \
+        }                                                                                                                 \
+        const size_t rest = (n - i) / (2 * FLOATS) * (2 * FLOATS);                                                        \
+        if (rest) {                                                                                                       \
+            add_run_##half((const uint16_t *)memory + i, rest, low, high);                                                \
+        }                                                                                                                 \
+        for (i += rest; i < n; i += FLOATS) {                                                                             \
+            const float_vector values = FETCH_##half(memory, i, n - i);                                                   \
+            *low += lower_half(values);                                                                                   \
+            *high += upper_half(values);                                                                                  \
+        }                                                                                                                 \
+    }
+ADD_ROW(f16)
+ADD_ROW(bf16)
 
 /* The sum of the products of two rows of a half type, which have few enough digits for float, by twos, so
  * that none waits for the last. */

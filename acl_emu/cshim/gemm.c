@@ -32,10 +32,11 @@ enum {
     FEW_SUMS = 1 << 15, /* of a product whose blocks are worked on side by side, if it is not thin */
 };
 
-/* Floating-point operations in the time that it takes to read or write a number; to be worth waking a thread for, which takes some 10 µs; and
- * of a product that all threads work on together although there is a batch of them. */
+/* Floating-point operations in the time that it takes to read or write a number; to be worth waking a thread for, which takes some 5 µs; of a product
+ * that one thread does if there is a batch of them; and of one that all threads work on together even then. */
 #define FLOPS_OF_A_NUMBER 12.0
-#define WORTH_WAKING 4e6
+#define WORTH_WAKING 2e6
+#define SMALL 4e6
 #define LARGE 100e6
 
 /* The layout is known to acl_emu/matmul.py; the memory of all matrices comes with each call. */
@@ -559,7 +560,7 @@ EXPORT int64_t acl_emu_gemm_run(const product *whole, const int64_t *addresses, 
     if (each * (double)work.count < WORTH_WAKING) {
         threads = 1;
     }
-    const int side_by_side = work.count > 1 && (each < WORTH_WAKING || (each < LARGE && work.count >= 4 * threads));
+    const int side_by_side = work.count > 1 && (each < SMALL || (each < LARGE && work.count >= 4 * threads));
     first.apart = !side_by_side && !first.pieces && threads > 1 && first.blocks >= threads
                   && (first.thin ? whole->columns < 2 * LEAST_PART * threads : whole->rows * whole->columns <= FEW_SUMS);
     struct room *room = take_room(side_by_side ? threads * room_of(&first, 1) : room_of(&first, threads));

@@ -47,10 +47,19 @@ _LONG_ROW, _LONGER_ROW, _LONGEST_ROW = 128, 512, 8192
 """From which on whole kernels without reductions work on rows one by one, where reads that are the same for all of one are not repeated for
 each element: if no other kernel is at hand, and if one is. The longest are worked on in pieces."""
 _KEPT_BYTES = 1 << 20
-_COLUMN_ROWS, _PART_ELEMENTS = 512, 1 << 18
-"""Of the parts that tall columns are cut into, at least."""
-_LEAST_RUN = {_COLUMNS: 64, _TOTALS: 4096}
-"""Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered."""
+_COLUMN_ROWS, _PART_ELEMENTS, _FEW_ELEMENTS = 512, 1 << 18, 1 << 15
+"""Of the parts that tall columns are cut into, at least; fewer elements where there are not many parts of them."""
+_PARTS = 16
+_NARROW = 16
+"""Fewer columns that lie in order are worked on as columns, however few: the engine takes some rows of them for one."""
+_CACHED_COLUMNS, _CACHED_ELEMENTS = 512, 1 << 21
+"""Columns of a unit where memory need not be read in long pieces since the caches hold it: what they come to stays in the first-level
+cache."""
+_LEAST_RUN = {_ROWS: 256, _COLUMNS: 64, _TOTALS: 4096}
+"""Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered, and all of rows
+that are gone through more than once."""
+_LEAST_PLAIN_RUN = 32
+"""The same in rows of which nothing is wanted but one reduction, where pieces lie evenly: many of them are worked on at a time."""
 _STEPS_ROW = 512
 """From which on the same goes for steps, where a register does not hold even fewer."""
 _WHOLE_ROW = 512
@@ -215,6 +224,8 @@ class _Compiler:
             reduced = self._order(self.axes, leader)
             kept = self._order([axis for axis in every if axis not in self.axes], leader)
             shape = self._way(reduced, kept, leader)
+            if shape == _ROWS and self._is_narrow(reduced, kept) and (narrow := self._whole(_COLUMNS, reduced, kept, block)):
+                return narrow
             outer, inner = (reduced, kept) if shape == _COLUMNS else (kept, reduced)
             if self.lane.kind in "iu" and self._size(outer, inner)[1] < _WHOLE_ROW:
                 raise Untraceable("short rows of whole numbers")
@@ -279,17 +290,31 @@ class _Compiler:
 
     def _column_parts(self, lanes: int, rows: int, columns: int) -> tuple[int, int]:
         """Rows and columns of a unit: some of all rows where there are many of them, else some columns for each thread, in long pieces."""
-        part = max(_COLUMN_ROWS, _PART_ELEMENTS // columns)
+        elements = max(_FEW_ELEMENTS, min(_PART_ELEMENTS, rows * columns // _PARTS))
+        part = max(_COLUMN_ROWS, elements // columns // _COLUMN_ROWS * _COLUMN_ROWS)
         if rows >= 2 * part and columns <= 4 * lanes:
             return part, 2 * lanes
+        if rows * columns <= _CACHED_ELEMENTS:
+            lanes = _CACHED_COLUMNS
         return rows, max(16, min(lanes, -(-columns // soc.threads() // 16) * 16))
 
     def _run(self, shape: int, inner: list[int]) -> int:
         """How many elements of the inner range lie side by side in all operands; all of them, where they have to be gathered anyway."""
         whole = self._size([], inner)[1]
-        ranges = [self._range(index, inner) for index in range(len(self.layouts)) if index not in self.unread]
-        run = min(lengths[count - 1] for count, *lengths in ranges)
-        return run if run >= _LEAST_RUN.get(shape, whole) else whole
+        used = [index for index in range(len(self.layouts)) if index not in self.unread]
+        runs = {index: self._pairs(index, inner)[-1] for index in used}
+        run = min(length for length, _ in runs.values())
+        least = _LEAST_RUN.get(shape, whole)
+        if shape == _ROWS:
+            least = _LEAST_PLAIN_RUN if self._is_plain() and len(self._pairs(0, inner)) == 2 else least
+            if any(stride not in (0, self.layouts[index].dtype.itemsize) for index, (_, stride) in runs.items()):
+                return whole
+        return run if run >= least else whole
+
+    def _is_plain(self) -> bool:
+        """Whether an input is reduced as it is, and nothing else is done with elements."""
+        used = [node for node in self.nodes if any(_resolved(argument).op == "input" for argument in node.arguments)]
+        return len(used) == self.reads == 1 and used[0].op in ("sum", "max")
 
     def _rows_of(self, order: list[int], least: int) -> tuple[list[int], list[int]]:
         """The axes of all elements as those of rows, which some reads have one value for, and those of their elements: many, or all."""
@@ -337,6 +362,12 @@ class _Compiler:
         length, rows = self._size(reduced, kept)
         return length < _SHORT_ROW <= rows
 
+    def _is_narrow(self, reduced: list[int], kept: list[int]) -> bool:
+        """Whether there are few columns, and all that is read lies in order."""
+        used = [index for index in range(self.reads) if index not in self.unread]
+        in_order = all(self._pairs(k, [*reduced, *kept]) == [(math.prod(self.domain), self.layouts[k].dtype.itemsize)] for k in used)
+        return 1 < self._size([], kept)[1] < _NARROW and in_order
+
     def _column_width(self, lanes: int, size: Sequence[int], kept: int) -> int:
         """How many columns are worked on at once: some threads' worth of units, and what is kept stays near."""
         if kept:
@@ -382,10 +413,11 @@ class _Compiler:
         step_at = phase_at + len(spans)
         numbers = [number for s in steps for number in (_CODES[s.code], s.dst, *s.arguments, *(0,) * (3 - len(s.arguments)))]
         fused_at = step_at + len(numbers)
+        in_pieces = shape != _ROWS or (fused is not None and lower.can_be_split)
         header = [
             *(DTYPES.index(self.lane.name), shape, *self._size(outer, inner)),
             *(self.reads, len(self.layouts), lower.slots, len(lower.constants), lower.kept, lower.sums, len(lower.phases)),
-            *(len(lower.prologue), block, lanes, number, way, storage, of_rows, self._run(shape, inner)),
+            *(len(lower.prologue), block, lanes, number, way, storage, of_rows, self._run(shape if in_pieces else _MAP, inner)),
             *(operand_at, constant_at, phase_at, step_at, fused_at, fused_at + len(values)),
         ]
         assert len(header) == _HEADER_SIZE
@@ -402,7 +434,10 @@ class _Compiler:
         )
 
     def _range(self, index: int, axes: list[int]) -> list[int]:
-        """A range of an operand, its axes merged where one continues the other."""
+        return _numbers(self._pairs(index, axes))
+
+    def _pairs(self, index: int, axes: list[int]) -> list[tuple[int, int]]:
+        """Lengths and strides of a range of an operand, its axes merged where one continues the other."""
         merged: list[tuple[int, int]] = []
         for axis in axes:
             length, stride = self.domain[axis], self.views[index][axis]
@@ -410,7 +445,7 @@ class _Compiler:
                 merged[-1] = merged[-1][0] * length, stride
             else:
                 merged.append((length, stride))
-        return _numbers(merged or [(1, 0)])
+        return merged or [(1, 0)]
 
     def _two(self, index: int, axes: list[int]) -> list[int]:
         pairs = [(self.domain[axis], self.views[index][axis]) for axis in axes]
