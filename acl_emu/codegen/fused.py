@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from acl_emu.codegen.collect import signatures
-from acl_emu.codegen.columns import Columns
+from acl_emu.codegen.columns import Columns, is_settled_in_columns
 from acl_emu.codegen.graph import MASKS, Exactness, Graph
 from acl_emu.codegen.kernel import DIGITS, Kernel, last_errors, row_statement
 from acl_emu.codegen.python_faces import MARK
@@ -82,7 +82,7 @@ def _is_made_of_columns(graph: Graph, storage: str, way: str) -> bool:
         return False
     if way == "plain":
         return storage == "f32" and not Kernel(graph, "", storage, way).falls_back
-    return way == "in_double" and storage in DIGITS
+    return storage in DIGITS and way == ("settled" if is_settled_in_columns(graph) else "in_double")
 
 
 def _is_made(graph: Graph, storage: str, way: str) -> bool:

@@ -60,7 +60,7 @@ def _by_reciprocal(graph: Graph, step: Step) -> bool:
     return step.arguments[1] in graph.rows and graph.is_lane(step.arguments[0]) and dear
 
 
-class _Between(NamedTuple):
+class Between(NamedTuple):
     """A result that lies between two numbers: something less multiples of a number of the row."""
 
     function: str
@@ -71,7 +71,7 @@ class _Between(NamedTuple):
     """How far the multiples may be off."""
 
 
-def _between(graph: Graph, name: str) -> _Between | None:
+def between_of(graph: Graph, name: str) -> Between | None:
     """Numbers less multiples of exponentials, or numbers and one of their row, both weighed: those that half types have two ends of."""
     last = graph.steps[name]
     product = graph.steps.get(last.arguments[-1])
@@ -82,9 +82,9 @@ def _between(graph: Graph, name: str) -> _Between | None:
         if row in graph.rows and graph.steps[row].op == "sum":
             inner, weighed = graph.steps.get(size), graph.steps.get(first)
             if inner is not None and inner.op == "exp" and inner.arguments[0] in graph.inputs and first in graph.inputs:
-                return _Between("less_exponentials", (first, size), row, FUNCTION_UNITS["exp"])
+                return Between("less_exponentials", (first, size), row, FUNCTION_UNITS["exp"])
             if weighed is not None and weighed.op == "mul" and size == weighed.arguments[1] and {*weighed.arguments} <= {*graph.inputs}:
-                return _Between("less_weighed", weighed.arguments, row, 0)
+                return Between("less_weighed", weighed.arguments, row, 0)
     return None
 
 
@@ -127,8 +127,15 @@ class Kernel:
             yield "    const int streamed = call->streamed;"
         if self.graph.asking(self.storage) is not None and not self.columns:
             for name in self.graph.inputs:
-                yield f"    const int64_t apart{name[1:]} = APART({name[1:]}, {self._size(name)});"
-                yield f"    const char *const soon{name[1:]} = SOON({name[1:]}, {self._size(name)});"
+                yield f"    const int64_t apart{name[1:]} = APART({name[1:]}, {self._item_of(name)});"
+                yield f"    const char *const soon{name[1:]} = SOON({name[1:]}, {self._item_of(name)});"
+        yield from self._constants_used(uses)
+
+    def _item_of(self, name: str) -> str:
+        """The size of an element of an input."""
+        return "sizeof(uint8_t)" if name[0] == "m" else "sizeof(float)" if self.storage == "f32" else "sizeof(uint16_t)"
+
+    def _constants_used(self, uses: Counter[str]) -> Iterator[str]:
         for name in self.graph.constants:
             for prefix, lane in (("d", "double"), ("f", "float")):
                 if uses[prefix + name]:
@@ -136,10 +143,6 @@ class Kernel:
             if uses[f"r{name}"]:
                 constant = f"call->constants[{name[1:]}]"
                 yield f"    const float_vector r{name} = all_float((float)({constant} - (float){constant}));"
-
-    def _size(self, name: str) -> str:
-        """Of an element of an input."""
-        return "sizeof(uint8_t)" if name[0] == "m" else "sizeof(float)" if self.storage == "f32" else "sizeof(uint16_t)"
 
     def _ask(self, phase: int) -> Iterator[str]:
         """For memory that is needed soon: where that cannot be the next row, or there is little to compute, only if the call says what is."""
@@ -172,7 +175,7 @@ class Kernel:
         if not wanted:
             return
         begin = "0"
-        between = _between(graph, wanted[0]) if lane == "settled" and len(wanted) == 1 and wanted[0] in graph.steps else None
+        between = between_of(graph, wanted[0]) if lane == "settled" and len(wanted) == 1 and wanted[0] in graph.steps else None
         needed = graph.needed(between.arguments if between else [*wanted, *self._ahead(lane)], at_hand=at_hand)
         if self._is_largest_input(ending, wanted):
             yield from self._rows(phase, ending, lane, f"largest_{self.storage}(in{wanted[0][1:]}, n)")
@@ -261,8 +264,11 @@ class Kernel:
 
     def _place(self, name: str) -> str:
         """Where elements of a result go."""
-        number = self.graph.outputs.index(name)
-        return f"(char *)out{number} + row * call->out_pitches[{number}]" if self.columns else f"out{number}"
+        return f"out{self.graph.outputs.index(name)}"
+
+    def _room(self, name: str) -> str:
+        """Where what is kept of elements is."""
+        return f"call->kept[{self.graph.kept.index(name)}]"
 
     def _guard(self, stored: Sequence[str]) -> Iterator[str]:
         """Results of a shorter formula; where an exponential may be too large for it, those of the kernel."""
@@ -355,14 +361,14 @@ class Kernel:
                     lanes = "float" if one[0] == "f" else "double"
                     yield f"    {one} = {'larger' if lanes == 'float' else 'maximum'}_{lanes}({one}, {_other(one)});"
 
-    def _by_columns(self, body: list[str], ending: Sequence[str], lane: str, given: Sequence[str] = ()) -> Iterator[str]:
-        """Some rows for a vector of columns at a time: what they have come to, and what is given of columns, is not fetched for each."""
+    def _by_columns(self, body: list[str], ending: Sequence[str], lane: str) -> Iterator[str]:
+        """Some rows for a vector of columns at a time: what they have come to is not fetched for each."""
         held = [self._held_in_memory(name, lane) for name in ending]
         yield "    for (int64_t first = 0; first < call->rows; first += call->together) {"
         yield "        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;"
         yield "        for (size_t i = 0; i < n; i += FLOATS) {"
         yield "            const size_t left = n - i;"
-        yield from (f"            {line}" for line in (*given, *(fetched for fetched, _ in held)))
+        yield from (f"            {fetched}" for fetched, _ in held)
         yield "            for (int64_t row = first; row < end; row++) {"
         yield from ("        " + line for line in body)
         yield "            }"
@@ -454,10 +460,10 @@ class Kernel:
         turned = last_errors(self.graph)[0].turned if doubtful and not self.exactness.applies else {}
         quotients = [quotient for quotient, _ in turned.values()]
         if doubtful:
-            yield "        float_mask doubt = uncertain;"
+            yield f"        float_mask doubt = {self._doubt_before()};"
         for name in needed:
             if name in self.graph.kept and name in at_hand:
-                place = f"(const float *)call->kept[{self.graph.kept.index(name)}] + {self._element}"
+                place = f"(const float *){self._room(name)} + {self._element}"
                 yield f"        const float_vector f{name} = read_float({place});"
             elif name in at_hand:
                 yield f"        const float_vector f{name} = b{name}[(i - begin) / FLOATS];"
@@ -485,13 +491,13 @@ class Kernel:
                     kind = "mask" if name[0] == "m" else "vector"
                     yield f"{indent}const double_{kind} {lane}{name} = {half}_{'mask' if kind == 'mask' else 'half'}(f{name});"
                 elif name in at_hand:
-                    place = f"(const double *)call->kept[{self.graph.kept.index(name)}] + {self._element}{offset}"
+                    place = f"(const double *){self._room(name)} + {self._element}{offset}"
                     yield f"{indent}const double_vector {lane}{name} = read_double({place});"
                 else:
                     yield f"{indent}{self._statement(name, lane)}"
 
     def _keep(self, name: str, lane: str) -> str:
-        place = f"call->kept[{self.graph.kept.index(name)}]"
+        place = self._room(name)
         if lane == "float":
             return f"write_float((float *){place} + {self._element}, f{name});"
         if self.way == "settled":
@@ -519,7 +525,7 @@ class Kernel:
                 yield f"    certain &= is_moderate_bf16(in{name[1:]}, n);"
         yield "    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);"
 
-    def _certain_between(self, between: _Between) -> Iterator[str]:
+    def _certain_between(self, between: Between) -> Iterator[str]:
         """The same for results between two numbers, and what these are made of; what is summed up to a number is made of numbers."""
         row, (first, size) = f"d{between.row}[0]", between.arguments
         yield "    float_vector least, most;"
@@ -566,13 +572,13 @@ class Kernel:
 
     def _is_safe(self, output: str) -> bool:
         """Whether a result is in doubt by itself where exponentials are too large or too small."""
-        return self.graph.is_share(output) or _between(self.graph, output) is not None
+        return self.graph.is_share(output) or between_of(self.graph, output) is not None
 
     def _settle(self, stored: Sequence[str], needed: Sequence[str]) -> Iterator[str]:
         graph, exact, (errors, _) = self.graph, self.wide.graph, last_errors(self.graph)
         unclear, second = "", []
         for name in stored:
-            bound, between = errors.bounds[name], _between(graph, name)
+            bound, between = errors.bounds[name], between_of(graph, name)
             yield f"        half_vector h{name};"
             if between:
                 arguments = ", ".join(self._refer(argument, "f") for argument in between.arguments)
@@ -598,18 +604,32 @@ class Kernel:
         yield "        if (UNLIKELY(again)) {"
         results = [exact.outputs[graph.outputs.index(name)] for name in stored]
         whole = exact.needed(results)
+        wide = list(self.wide._halves(whole, (), "            "))
+        yield from (f"            {line}" for line in self._begin_again(wide))
         yield from (f"            {self._fetch(name)}" for name in whole if name in graph.inputs and name not in needed)
-        yield from self.wide._halves(whole, (), "            ")
+        yield from wide
         if graph.rough:
             yield f"            if (rough && is_shaky_{self.storage}(l{stored[0]}, u{stored[0]})) {{"
-            yield from ("                rough = 0;", "                goto anew;", "            }")
+            yield from (f"                {line}" for line in self._begin_anew())
+            yield "            }"
         for name in results:
-            place = f"out{exact.outputs.index(name)}, i, left"
-            yield f"            PUT_{self.storage}({place}, JOINED_{self.storage}(l{name}, u{name}));"
+            yield f"            PUT_{self.storage}({self.wide._place(name)}, i, left, JOINED_{self.storage}(l{name}, u{name}));"
         yield "        } else {"
         for name in stored:
-            yield f"            PUT_half(out{graph.outputs.index(name)}, i, left, h{name});"
+            yield f"            PUT_half({self._place(name)}, i, left, h{name});"
         yield "        }"
+
+    def _doubt_before(self) -> str:
+        """Where results are in doubt, whatever they come to."""
+        return "uncertain"
+
+    def _begin_again(self, lines: Sequence[str]) -> Iterator[str]:
+        """What lines in double need, where float is in doubt."""
+        yield from ()
+
+    def _begin_anew(self) -> Iterator[str]:
+        """What leads to a sum in double."""
+        yield from ("rough = 0;", "goto anew;")
 
     def _is_often_small(self) -> bool:
         """Whether a first look is of no use: shares of a row are small, where zeros are chosen there are some."""
@@ -755,7 +775,7 @@ def _other(line: str) -> str:
 
 
 def without_unused(lines: list[str]) -> list[str]:
-    """A phase without the halves of numbers and the products that it does not use."""
+    """Lines without the halves of numbers and the products that they do not use."""
     uses = Counter(re.findall(r"\b(?:[lu][imt]|ft)\d+\b", "\n".join(lines)))
     unused = re.compile(r"\s{8,}const \w+ ((?:[lu][imt]|ft)\d+) = ")
     return [line for line in lines if not ((found := unused.match(line)) and uses[found[1]] == 1)]

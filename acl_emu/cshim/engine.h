@@ -90,13 +90,15 @@ typedef struct {
     int64_t rows, together; /* of columns, or one after another; as many columns' rows together are added up before the next columns are */
     const int64_t *pitches; /* how many bytes each lies behind the last, by the number of what is read */
     const int64_t *out_pitches; /* and of results */
-    /* Memory that is needed soon, by the number of what is read, in pairs of cache lines, and how many bytes each lies behind the last; or NULL. */
+    /* Memory that is needed soon, by the number of what is read, in pairs of cache lines, and how many bytes each lies behind the last; or NULL. Of columns
+     * as much as is read of these, and how many bytes a row lies behind the last. */
     const char *const *soon;
     const int64_t *apart;
 } fused_call;
 
 /* A kernel compiled as a whole, on n elements of one storage type: of a row, or of a part of one, in which case `sums` gets PARTIALS
- * numbers for each reduction; or of as many columns, of each of which it adds the elements of some rows to `sums`, or of which it has all rows. */
+ * numbers for each reduction; or of as many columns, of each of which it adds the elements of some rows to `sums`, or of which it has all rows, the
+ * first phases of which go column by column, the last row by row. */
 typedef void fused_kernel(const fused_call *call, size_t n);
 
 typedef struct {

@@ -148,7 +148,7 @@ static inline V NAME(log_polynomial)(V f, V k)
 
 static inline V NAME(reduced)(V x, V k)
 {
-    return NAME(fma)(-k, (V){} + LN2_LOW, NAME(fma)(-k, (V){} + LN2_HIGH, x));
+    return NAME(fma)(k, (V){} - LN2_LOW, NAME(fma)(k, (V){} - LN2_HIGH, x));
 }
 
 #include "engine_vector.h"

@@ -55,10 +55,14 @@ static int find_way(job *work, int64_t operand)
             return ONE;
         }
     }
-    if (work->program->shape == COLUMNS && outer->count != 1) { /* rows that lie unevenly */
+    if (work->operands[operand].unread) {
+        return IN_MEMORY;
+    }
+    /* Rows that lie unevenly, or are gone through several times: at distances of powers of two they would drive each other out of the caches. */
+    if (work->program->shape == COLUMNS && (outer->count != 1 || (has_passes(work) && operand < reads))) {
         return GATHERED;
     }
-    if (work->operands[operand].unread || lies_in_row(work->program, &work->operands[operand])) {
+    if (lies_in_row(work->program, &work->operands[operand])) {
         return IN_MEMORY;
     }
     if (work->program->shape == MAP) {
@@ -101,7 +105,9 @@ void acl_emu_divide_whole(job *work)
         work->spans[k] = program->inner;
         work->ways[k] = (unsigned char)find_way(work, k);
     }
-    if (program->shape == MAP) {
+    if (has_passes(work)) {
+        work->in_turn = parts_of(work->unit_length, program->lanes * program->outer);
+    } else if (program->shape == MAP) {
         const size_t count = (size_t)program->operands;
         const int in_memory = !memchr(work->ways, GATHERED, count) && !memchr(work->ways, REPEATED, count);
         work->tile *= in_memory && program->storage != BF16 ? MANY_TILES : FEW_TILES;
@@ -722,7 +728,7 @@ static int64_t rows_together(const job *work, const place *at)
 {
     const operand_view *first = work->operands;
     const int in_order = (int64_t)at->n * first->item == first->outer.stride[0] && at->n > ONE_VECTOR && at->n <= IN_ORDER;
-    return in_order && !has_passes(work) ? 1 : COLUMN_ROWS;
+    return in_order ? 1 : COLUMN_ROWS;
 }
 
 static int are_gathered(const job *work)
@@ -730,13 +736,23 @@ static int are_gathered(const job *work)
     return memchr(work->ways, GATHERED, (size_t)work->program->operands) != NULL;
 }
 
-/* Elements of columns that do not lie side by side, gathered in rows (or spread out from them): where those of a column do, they are turned. */
+static int lie_turned(const operand_view *view)
+{
+    return view->outer.count == 1 && view->outer.stride[0] == view->item && view->inner.count == 1;
+}
+
+/* Elements of columns, gathered in rows (or spread out from them): where those of a column lie side by side, they are turned. */
 static void move_columns(const job *work, room *own, int64_t operand, const place *at, int out)
 {
     const operand_view *view = &work->operands[operand];
     const int64_t item = view->item, pitch = (int64_t)gathered_pitch(work, operand);
     char *base = base_of(work, operand, at->outer), *row = own->rows[operand];
-    if (view->outer.count == 1 && view->outer.stride[0] == item && view->inner.count == 1) {
+    if (!out && view->outer.count == 1 && lies_in_row(work->program, view)) {
+        const char *from = base + offset_of(&view->inner, at->first);
+        acl_emu_engine_tiles->lay_side_by_side(row, pitch, from, view->outer.stride[0], at->rows, (int64_t)at->n * item, 0, 0);
+        return;
+    }
+    if (lie_turned(view)) {
         move all = {.lines = base + at->first * view->inner.stride[0], .stride = view->inner.stride[0], .step = item, .item = item};
         all.count = (int64_t)at->n;
         all.length = at->rows;
@@ -744,6 +760,7 @@ static void move_columns(const job *work, room *own, int64_t operand, const plac
         all.by_line = item;
         all.by_element = pitch;
         all.out = out;
+        all.streamed = work->streamed && ((uintptr_t)all.lines | (uintptr_t)all.stride) % acl_emu_engine_tiles->vector_bytes == 0;
         all.at_hand = 1;
         wishes none = {.count = 0};
         acl_emu_move_all(&all, &none);
@@ -754,8 +771,26 @@ static void move_columns(const job *work, room *own, int64_t operand, const plac
     }
 }
 
-/* Have the kernel work on some rows of columns, or on all of them; as many as are `folded` are one row. */
-static void call_columns(const job *work, room *own, const place *at, int64_t folded)
+/* What the kernel asks for while it works on columns: as much of the next ones, row by row, or as it lies in memory where these are turned. */
+typedef struct {
+    const char *soon[MOST_OPERANDS];
+    int64_t apart[MOST_OPERANDS];
+} asked_columns;
+
+static asked_columns ask_for_columns(const job *work, const room *own, const place *at)
+{
+    asked_columns next;
+    for (int64_t k = 0; k < work->program->reads; k++) {
+        const operand_view *view = &work->operands[k];
+        const int known = at->n && !view->unread && view->outer.count == 1 && (lies_in_row(work->program, view) || lie_turned(view));
+        next.soon[k] = known ? base_of(work, k, at->outer) + offset_of(&view->inner, at->first) : own->rows[k];
+        next.apart[k] = !known ? 0 : lie_turned(view) ? (int64_t)at->n * view->item : view->outer.stride[0];
+    }
+    return next;
+}
+
+/* Have the kernel work on some rows of columns, or on all of them; as many as are `folded` are one row, `next` are those that follow, or none. */
+static void call_columns(const job *work, room *own, const place *at, int64_t folded, const place *next)
 {
     const header *program = work->program;
     const int64_t reads = program->reads;
@@ -772,6 +807,7 @@ static void call_columns(const job *work, room *own, const place *at, int64_t fo
         }
         streamed &= k < reads || (in_memory && ((uintptr_t)rows[k] | (uintptr_t)pitches[k]) % acl_emu_engine_tiles->vector_bytes == 0);
     }
+    const asked_columns asked = ask_for_columns(work, own, next);
     const fused_call call = {
         .outs = rows + reads,
         .ins = (const void *const *)rows,
@@ -785,6 +821,8 @@ static void call_columns(const job *work, room *own, const place *at, int64_t fo
         .together = rows_together(work, at),
         .pitches = pitches,
         .out_pitches = pitches + reads,
+        .soon = asked.soon,
+        .apart = asked.apart,
     };
     work->kernel(&call, at->n);
     for (int64_t k = reads; k < program->operands; k++) {
@@ -841,7 +879,7 @@ static int64_t fold_columns(const job *work, room *own, const place *all)
     double found[ONE_VECTOR * FOLDED], *const sums = own->sums;
     own->sums = found;
     clear_sums(work, own, (size_t)(together * n));
-    call_columns(work, own, &(place){.outer = all->outer, .rows = rows, .n = (size_t)(together * n)}, together);
+    call_columns(work, own, &(place){.outer = all->outer, .rows = rows, .n = (size_t)(together * n)}, together, &(place){.n = 0});
     own->sums = sums;
     for (int64_t k = 0; k < together; k++) {
         join_lanes(*work->whole->reductions, sums, found + k * n, all->n);
@@ -853,13 +891,19 @@ static int64_t fold_columns(const job *work, room *own, const place *all)
 static void run_columns(const job *work, room *own, int64_t unit)
 {
     const place all = columns_at(work, unit);
+    place next = {.n = 0};
+    if (unit + 1 < work->units && (unit + 1) % work->in_turn) {
+        next = columns_at(work, unit + 1);
+    }
     const int64_t most = are_gathered(work) ? gathered_rows(work) : all.rows;
-    clear_sums(work, own, sums_apart(work));
+    if (!has_passes(work)) {
+        clear_sums(work, own, sums_apart(work));
+    }
     for (int64_t k = fold_columns(work, own, &all); k < all.rows; k += most) {
         place at = all;
         at.outer += k;
         at.rows = all.rows - k < most ? all.rows - k : most;
-        call_columns(work, own, &at, 1);
+        call_columns(work, own, &at, 1, &next);
     }
     if (work->partials) {
         const size_t size = partials_of(work);

@@ -1506,42 +1506,44 @@ static void g12_f32_plain(const fused_call *call, size_t n)
 
 static void g12_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                l_t1 = added_double(l_t1, lower_half(fi0));
-                u_t1 = added_double(u_t1, upper_half(fi0));
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 2 * call->stride) + i, joined(lt1, ut1));
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            l_t1 = added_double(l_t1, lower_half(fi0));
+            u_t1 = added_double(u_t1, upper_half(fi0));
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        const float_vector ft1 = joined(lt1, ut1);
+        write_float((float *)(sums + 2 * stride) + i, ft1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ft1 = read_float((float *)(call->sums + 2 * call->stride) + i);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = exp_of_float(fi1);
-                const float_vector ft2 = ft0 * ft1;
-                const float_vector ft3 = fi0 - ft2;
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft3);
-            }
+            const float_vector ft1 = read_float((float *)(sums + 2 * stride) + i);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(float));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            const float_vector ft0 = exp_of_float(fi1);
+            const float_vector ft2 = ft0 * ft1;
+            const float_vector ft3 = fi0 - ft2;
+            PUT_f32(out0 + row * out_pitch0, i, left, ft3);
         }
     }
 }
@@ -1592,39 +1594,56 @@ static void g12_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g12_f16_in_double_columns(const fused_call *call, size_t n)
+static void g12_f16_settled_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                l_t1 = added_double(l_t1, li0);
-                u_t1 = added_double(u_t1, ui0);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            l_t1 = added_double(l_t1, li0);
+            u_t1 = added_double(u_t1, ui0);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        write_double(sums + 0 * stride + i, lt1);
+        write_double(sums + 0 * stride + i + DOUBLES, ut1);
+        float_vector least, most;
+        spread_columns(lt1, ut1, 3.0f, &least, &most);
+        write_float((float *)(sums + 2 * stride) + i, least), write_float((float *)(sums + 4 * stride) + i, most);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector least = read_float((float *)(sums + 2 * stride) + i);
+            const float_vector most = read_float((float *)(sums + 4 * stride) + i);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+            float_mask doubt = unordered(least, most);
+            const float_vector ft0 = exp_roughly_float(fi1);
+            half_vector ht3;
+            doubt |= less_exponentials_f16(fi0, ft0, least, most, &ht3);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector lt1 = read_double(sums + 0 * stride + i);
+                const double_vector ut1 = read_double(sums + 0 * stride + i + DOUBLES);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -1635,7 +1654,9 @@ static void g12_f16_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut2 = ut0 * ut1;
                 const double_vector lt3 = li0 - lt2;
                 const double_vector ut3 = ui0 - ut2;
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt3, ut3));
+                PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt3, ut3));
+            } else {
+                PUT_half(out0 + row * out_pitch0, i, left, ht3);
             }
         }
     }
@@ -1687,39 +1708,56 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g12_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g12_bf16_settled_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                l_t1 = added_double(l_t1, li0);
-                u_t1 = added_double(u_t1, ui0);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            l_t1 = added_double(l_t1, li0);
+            u_t1 = added_double(u_t1, ui0);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        write_double(sums + 0 * stride + i, lt1);
+        write_double(sums + 0 * stride + i + DOUBLES, ut1);
+        float_vector least, most;
+        spread_columns(lt1, ut1, 3.0f, &least, &most);
+        write_float((float *)(sums + 2 * stride) + i, least), write_float((float *)(sums + 4 * stride) + i, most);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector least = read_float((float *)(sums + 2 * stride) + i);
+            const float_vector most = read_float((float *)(sums + 4 * stride) + i);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+            float_mask doubt = unordered(least, most);
+            const float_vector ft0 = exp_roughly_float(fi1);
+            half_vector ht3;
+            doubt |= less_exponentials_bf16(fi0, ft0, least, most, &ht3);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector lt1 = read_double(sums + 0 * stride + i);
+                const double_vector ut1 = read_double(sums + 0 * stride + i + DOUBLES);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -1730,7 +1768,9 @@ static void g12_bf16_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut2 = ut0 * ut1;
                 const double_vector lt3 = li0 - lt2;
                 const double_vector ut3 = ui0 - ut2;
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt3, ut3));
+                PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt3, ut3));
+            } else {
+                PUT_half(out0 + row * out_pitch0, i, left, ht3);
             }
         }
     }
@@ -6250,59 +6290,45 @@ static void g40_f32_plain(const fused_call *call, size_t n)
 
 static void g40_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 3 * call->stride) + i, joined(lt0, ut0));
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const float_vector ft0 = read_float((float *)(call->sums + 3 * call->stride) + i);
-            double_vector l_t2 = read_double(call->sums + 1 * call->stride + i), u_t2 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector ft1 = exp_of_distance_float(fi0, ft0);
-                l_t2 = added_double(l_t2, lower_half(ft1));
-                u_t2 = added_double(u_t2, upper_half(ft1));
-                write_float((float *)call->kept[0] + row * call->stride + i, ft1);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t2);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t2);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
+        const float_vector ft0 = f_t0;
+        double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector ft1 = exp_of_distance_float(fi0, ft0);
+            l_t2 = added_double(l_t2, lower_half(ft1));
+            u_t2 = added_double(u_t2, upper_half(ft1));
+            write_float((float *)kept0 + row * stride + i, ft1);
+        }
+        const double_vector lt2 = l_t2, ut2 = u_t2;
+        const float_vector ift2 = joined(1 / lt2, 1 / ut2);
+        write_float((float *)(sums + 9 * stride) + i, ift2);
     }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt2 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut2 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 9 * call->stride) + i, joined(1 / lt2, 1 / ut2));
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ift2 = read_float((float *)(call->sums + 9 * call->stride) + i);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector ft1 = read_float((const float *)call->kept[0] + row * call->stride + i);
-                const float_vector ft3 = ft1 * ift2;
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft3);
-            }
+            const float_vector ift2 = read_float((float *)(sums + 9 * stride) + i);
+            const float_vector ft1 = read_float((const float *)kept0 + row * stride + i);
+            const float_vector ft3 = ft1 * ift2;
+            PUT_f32(out0 + row * out_pitch0, i, left, ft3);
         }
     }
 }
@@ -6371,65 +6397,116 @@ anew:;
     }
 }
 
-static void g40_f16_in_double_columns(const fused_call *call, size_t n)
+static __attribute__((noinline)) void g40_f16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
+    float_vector f_t0 = all_float(-INFINITY);
+    for (int64_t row = 0; row < rows; row++) {
+        const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+        f_t0 = maximum_float(f_t0, fi0);
+    }
+    const double_vector lt0 = lower_half(f_t0);
+    const double_vector ut0 = upper_half(f_t0);
+    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    for (int64_t row = 0; row < rows; row++) {
+        ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+        const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector lt1 = exp_of_distance_double(li0, lt0);
+        const double_vector ut1 = exp_of_distance_double(ui0, ut0);
+        l_t2 = added_double(l_t2, lt1);
+        u_t2 = added_double(u_t2, ut1);
+        write_float((float *)kept0 + row * stride + i, KEPT_f16(lt1, ut1));
+    }
+    const double_vector lt2 = l_t2, ut2 = u_t2;
+    const double_vector ilt2 = 1 / lt2;
+    const double_vector iut2 = 1 / ut2;
+    const float_vector ift2 = trusted(lt2, ut2, joined(1 / lt2, 1 / ut2));
+    write_double(sums + 0 * stride + i, lt0);
+    write_double(sums + 0 * stride + i + DOUBLES, ut0);
+    write_float((float *)(sums + 9 * stride) + i, ift2);
+    write_double(sums + 8 * stride + i, ilt2);
+    write_double(sums + 8 * stride + i + DOUBLES, iut2);
+}
+
+static void g40_f16_settled_columns(const fused_call *call, size_t n)
+{
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
+        }
+        const double_vector lt0 = lower_half(f_t0);
+        const double_vector ut0 = upper_half(f_t0);
+        double_vector l_unit, u_unit;
+        double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+        if (UNLIKELY(!add_columns_f16(in0, pitch0, rows, i, left, soon0, apart0, f_t0, (float *)kept0 + i, stride, &l_t2, &u_t2, NULL, &l_unit, &u_unit))) {
+            g40_f16_settled_columns_exactly(call, i, left);
+            continue;
+        }
+        const double_vector lt2 = l_t2, ut2 = u_t2;
+        const double_vector ilt2 = 1 / lt2;
+        const double_vector iut2 = 1 / ut2;
+        const float_vector ift2 = trusted(lt2, ut2, joined(l_unit * ilt2, u_unit * iut2));
+        write_double(sums + 0 * stride + i, lt0);
+        write_double(sums + 0 * stride + i + DOUBLES, ut0);
+        write_float((float *)(sums + 9 * stride) + i, ift2);
+        write_double(sums + 8 * stride + i, ilt2);
+        write_double(sums + 8 * stride + i + DOUBLES, iut2);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t2 = read_double(call->sums + 1 * call->stride + i), u_t2 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector ift2 = read_float((float *)(sums + 9 * stride) + i);
+            float_mask doubt = first_ones(0);
+            const float_vector ft1 = read_float((const float *)kept0 + row * stride + i);
+            const float_vector ft3 = ft1 * ift2;
+            half_vector ht3;
+            doubt |= close_f16(ft3, 4.5f, &ht3);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                int rough = 1;
+                anew:;
+                const double_vector lt0 = read_double(sums + 0 * stride + i);
+                const double_vector ut0 = read_double(sums + 0 * stride + i + DOUBLES);
+                const double_vector ilt2 = read_double(sums + 8 * stride + i);
+                const double_vector iut2 = read_double(sums + 8 * stride + i + DOUBLES);
+                const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt1 = exp_of_distance_double(li0, lt0);
                 const double_vector ut1 = exp_of_distance_double(ui0, ut0);
-                l_t2 = added_double(l_t2, lt1);
-                u_t2 = added_double(u_t2, ut1);
-                write_double((double *)call->kept[0] + row * call->stride + i, lt1), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut1);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t2);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t2);
-        }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt2 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut2 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_double(call->sums + 8 * call->stride + i, 1 / lt2);
-        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut2);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector ilt2 = read_double(call->sums + 8 * call->stride + i);
-            const double_vector iut2 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const double_vector lt1 = read_double((const double *)call->kept[0] + row * call->stride + i);
-                const double_vector ut1 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
                 const double_vector lt3 = lt1 * ilt2;
                 const double_vector ut3 = ut1 * iut2;
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt3, ut3));
+                if (rough && is_shaky_f16(lt3, ut3)) {
+                    rough = 0;
+                    g40_f16_settled_columns_exactly(call, i, left);
+                    goto anew;
+                }
+                PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt3, ut3));
+            } else {
+                PUT_half(out0 + row * out_pitch0, i, left, ht3);
             }
         }
     }
@@ -6503,65 +6580,120 @@ anew:;
     }
 }
 
-static void g40_bf16_in_double_columns(const fused_call *call, size_t n)
+static __attribute__((noinline)) void g40_bf16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
+    float_vector f_t0 = all_float(-INFINITY);
+    for (int64_t row = 0; row < rows; row++) {
+        const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+        f_t0 = maximum_float(f_t0, fi0);
+    }
+    const double_vector lt0 = lower_half(f_t0);
+    const double_vector ut0 = upper_half(f_t0);
+    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    for (int64_t row = 0; row < rows; row++) {
+        ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+        const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector lt1 = exp_of_distance_double(li0, lt0);
+        const double_vector ut1 = exp_of_distance_double(ui0, ut0);
+        l_t2 = added_double(l_t2, lt1);
+        u_t2 = added_double(u_t2, ut1);
+        write_float((float *)kept0 + row * stride + i, KEPT_bf16(lt1, ut1));
+    }
+    const double_vector lt2 = l_t2, ut2 = u_t2;
+    const double_vector ilt2 = 1 / lt2;
+    const double_vector iut2 = 1 / ut2;
+    const float_vector ift2 = trusted(lt2, ut2, joined(1 / lt2, 1 / ut2));
+    write_double(sums + 0 * stride + i, lt0);
+    write_double(sums + 0 * stride + i + DOUBLES, ut0);
+    write_float((float *)(sums + 9 * stride) + i, ift2);
+    write_double(sums + 8 * stride + i, ilt2);
+    write_double(sums + 8 * stride + i + DOUBLES, iut2);
+}
+
+static void g40_bf16_settled_columns(const fused_call *call, size_t n)
+{
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
+        }
+        const double_vector lt0 = lower_half(f_t0);
+        const double_vector ut0 = upper_half(f_t0);
+        double_vector l_unit, u_unit;
+        double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+        if (UNLIKELY(!add_columns_bf16(in0, pitch0, rows, i, left, soon0, apart0, f_t0, (float *)kept0 + i, stride, &l_t2, &u_t2, NULL, &l_unit, &u_unit))) {
+            g40_bf16_settled_columns_exactly(call, i, left);
+            continue;
+        }
+        const double_vector lt2 = l_t2, ut2 = u_t2;
+        const double_vector ilt2 = 1 / lt2;
+        const double_vector iut2 = 1 / ut2;
+        const float_vector ift2 = trusted(lt2, ut2, joined(l_unit * ilt2, u_unit * iut2));
+        write_double(sums + 0 * stride + i, lt0);
+        write_double(sums + 0 * stride + i + DOUBLES, ut0);
+        write_float((float *)(sums + 9 * stride) + i, ift2);
+        write_double(sums + 8 * stride + i, ilt2);
+        write_double(sums + 8 * stride + i + DOUBLES, iut2);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t2 = read_double(call->sums + 1 * call->stride + i), u_t2 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector ift2 = read_float((float *)(sums + 9 * stride) + i);
+            float_mask doubt = first_ones(0);
+            const float_vector ft1 = read_float((const float *)kept0 + row * stride + i);
+            const float_vector ft3 = ft1 * ift2;
+            half_vector ht3;
+            int again = any(doubt | unclear_bf16(ft3, 4.5f, &ht3));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft3, 4.5f, &ht3);
+                doubt |= faded(ft3);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                int rough = 1;
+                anew:;
+                const double_vector lt0 = read_double(sums + 0 * stride + i);
+                const double_vector ut0 = read_double(sums + 0 * stride + i + DOUBLES);
+                const double_vector ilt2 = read_double(sums + 8 * stride + i);
+                const double_vector iut2 = read_double(sums + 8 * stride + i + DOUBLES);
+                const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt1 = exp_of_distance_double(li0, lt0);
                 const double_vector ut1 = exp_of_distance_double(ui0, ut0);
-                l_t2 = added_double(l_t2, lt1);
-                u_t2 = added_double(u_t2, ut1);
-                write_double((double *)call->kept[0] + row * call->stride + i, lt1), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut1);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t2);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t2);
-        }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt2 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut2 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_double(call->sums + 8 * call->stride + i, 1 / lt2);
-        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut2);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector ilt2 = read_double(call->sums + 8 * call->stride + i);
-            const double_vector iut2 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const double_vector lt1 = read_double((const double *)call->kept[0] + row * call->stride + i);
-                const double_vector ut1 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
                 const double_vector lt3 = lt1 * ilt2;
                 const double_vector ut3 = ut1 * iut2;
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt3, ut3));
+                if (rough && is_shaky_bf16(lt3, ut3)) {
+                    rough = 0;
+                    g40_bf16_settled_columns_exactly(call, i, left);
+                    goto anew;
+                }
+                PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt3, ut3));
+            } else {
+                PUT_half(out0 + row * out_pitch0, i, left, ht3);
             }
         }
     }
@@ -6652,81 +6784,60 @@ static void g41_f32_plain(const fused_call *call, size_t n)
 
 static void g41_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 4 * call->stride) + i, joined(lt0, ut0));
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const float_vector ft0 = read_float((float *)(call->sums + 4 * call->stride) + i);
-            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector ft1 = fi0 - ft0;
-                const float_mask ft2 = equal_float(ft1, all_float(0));
-                const float_vector ft3 = exp_of_distance_float(fi0, ft0);
-                const float_vector ft4 = select_float(ft2, all_float(0), ft3);
-                const float_vector ft6 = number_float(ft2);
-                l_t5 = added_double(l_t5, lower_half(ft4));
-                u_t5 = added_double(u_t5, upper_half(ft4));
-                l_t7 = added_double(l_t7, lower_half(ft6));
-                u_t7 = added_double(u_t7, upper_half(ft6));
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t5);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
-            write_double(call->sums + 2 * call->stride + i, l_t7);
-            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
-        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const float_vector ft0 = f_t0;
+        double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+        double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector ft1 = fi0 - ft0;
+            const float_mask ft2 = equal_float(ft1, all_float(0));
+            const float_vector ft3 = exp_of_distance_float(fi0, ft0);
+            const float_vector ft4 = select_float(ft2, all_float(0), ft3);
+            const float_vector ft6 = number_float(ft2);
+            l_t5 = added_double(l_t5, lower_half(ft4));
+            u_t5 = added_double(u_t5, upper_half(ft4));
+            l_t7 = added_double(l_t7, lower_half(ft6));
+            u_t7 = added_double(u_t7, upper_half(ft6));
+        }
+        const double_vector lt5 = l_t5, ut5 = u_t5;
+        const double_vector lt7 = l_t7, ut7 = u_t7;
         const double_vector lt8 = lt7 - all_double(1);
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
         const double_vector ut9 = ut5 + ut8;
         const double_vector lt10 = log1p_of_double(lt9);
         const double_vector ut10 = log1p_of_double(ut9);
-        write_double(call->sums + 15 * call->stride + i, lt8);
-        write_double(call->sums + 15 * call->stride + i + DOUBLES, ut8);
-        write_double(call->sums + 19 * call->stride + i, lt9);
-        write_double(call->sums + 19 * call->stride + i + DOUBLES, ut9);
-        write_float((float *)(call->sums + 24 * call->stride) + i, joined(lt10, ut10));
+        const float_vector ft10 = joined(lt10, ut10);
+        write_float((float *)(sums + 4 * stride) + i, ft0);
+        write_float((float *)(sums + 24 * stride) + i, ft10);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ft0 = read_float((float *)(call->sums + 4 * call->stride) + i);
-            const float_vector ft10 = read_float((float *)(call->sums + 24 * call->stride) + i);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector ft1 = fi0 - ft0;
-                const float_vector ft11 = ft1 - ft10;
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft11);
-            }
+            const float_vector ft0 = read_float((float *)(sums + 4 * stride) + i);
+            const float_vector ft10 = read_float((float *)(sums + 24 * stride) + i);
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector ft1 = fi0 - ft0;
+            const float_vector ft11 = ft1 - ft10;
+            PUT_f32(out0 + row * out_pitch0, i, left, ft11);
         }
     }
 }
@@ -6808,94 +6919,144 @@ anew:;
     }
 }
 
-static void g41_f16_in_double_columns(const fused_call *call, size_t n)
+static __attribute__((noinline)) void g41_f16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
+    float_vector f_t0 = all_float(-INFINITY);
+    for (int64_t row = 0; row < rows; row++) {
+        const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+        f_t0 = maximum_float(f_t0, fi0);
+    }
+    const double_vector lt0 = lower_half(f_t0);
+    const double_vector ut0 = upper_half(f_t0);
+    const float_vector ft0 = trusted(lt0, ut0, f_t0);
+    double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    for (int64_t row = 0; row < rows; row++) {
+        ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+        const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector lt1 = li0 - lt0;
+        const double_vector ut1 = ui0 - ut0;
+        const double_mask lt2 = equal_double(lt1, all_double(0));
+        const double_mask ut2 = equal_double(ut1, all_double(0));
+        const double_vector lt3 = exp_of_distance_double(li0, lt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+        const double_vector lt6 = number_double(lt2);
+        const double_vector ut6 = number_double(ut2);
+        l_t5 = added_double(l_t5, lt4);
+        u_t5 = added_double(u_t5, ut4);
+        l_t7 = added_double(l_t7, lt6);
+        u_t7 = added_double(u_t7, ut6);
+    }
+    const double_vector lt5 = l_t5, ut5 = u_t5;
+    const double_vector lt7 = l_t7, ut7 = u_t7;
+    const double_vector lt8 = lt7 - all_double(1);
+    const double_vector ut8 = ut7 - all_double(1);
+    const double_vector lt9 = lt5 + lt8;
+    const double_vector ut9 = ut5 + ut8;
+    const double_vector lt10 = log1p_of_double(lt9);
+    const double_vector ut10 = log1p_of_double(ut9);
+    const float_vector ft10 = trusted(lt10, ut10, joined(lt10, ut10));
+    write_float((float *)(sums + 4 * stride) + i, ft0);
+    write_double(sums + 0 * stride + i, lt0);
+    write_double(sums + 0 * stride + i + DOUBLES, ut0);
+    write_float((float *)(sums + 24 * stride) + i, ft10);
+    write_double(sums + 23 * stride + i, lt10);
+    write_double(sums + 23 * stride + i + DOUBLES, ut10);
+}
+
+static void g41_f16_settled_columns(const fused_call *call, size_t n)
+{
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_mask lt2 = equal_double(lt1, all_double(0));
-                const double_mask ut2 = equal_double(ut1, all_double(0));
-                const double_vector lt3 = exp_of_distance_double(li0, lt0);
-                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
-                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-                const double_vector lt6 = number_double(lt2);
-                const double_vector ut6 = number_double(ut2);
-                l_t5 = added_double(l_t5, lt4);
-                u_t5 = added_double(u_t5, ut4);
-                l_t7 = added_double(l_t7, lt6);
-                u_t7 = added_double(u_t7, ut6);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t5);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
-            write_double(call->sums + 2 * call->stride + i, l_t7);
-            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
-        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt0 = lower_half(f_t0);
+        const double_vector ut0 = upper_half(f_t0);
+        const float_vector ft0 = trusted(lt0, ut0, f_t0);
+        double_vector l_unit, u_unit;
+        double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+        float_vector c_t7 = all_float(0);
+        if (UNLIKELY(!add_columns_f16(in0, pitch0, rows, i, left, soon0, apart0, f_t0, NULL, 0, &l_t5, &u_t5, &c_t7, &l_unit, &u_unit))) {
+            g41_f16_settled_columns_exactly(call, i, left);
+            continue;
+        }
+        const double_vector l_t7 = lower_half(c_t7), u_t7 = upper_half(c_t7);
+        const double_vector lt5 = l_t5, ut5 = u_t5;
+        const double_vector lt7 = l_t7, ut7 = u_t7;
         const double_vector lt8 = lt7 - all_double(1);
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
         const double_vector ut9 = ut5 + ut8;
         const double_vector lt10 = log1p_of_double(lt9);
         const double_vector ut10 = log1p_of_double(ut9);
-        write_double(call->sums + 15 * call->stride + i, lt8);
-        write_double(call->sums + 15 * call->stride + i + DOUBLES, ut8);
-        write_double(call->sums + 19 * call->stride + i, lt9);
-        write_double(call->sums + 19 * call->stride + i + DOUBLES, ut9);
-        write_double(call->sums + 23 * call->stride + i, lt10);
-        write_double(call->sums + 23 * call->stride + i + DOUBLES, ut10);
+        const float_vector ft10 = trusted(lt10, ut10, joined(lt10, ut10));
+        write_float((float *)(sums + 4 * stride) + i, ft0);
+        write_double(sums + 0 * stride + i, lt0);
+        write_double(sums + 0 * stride + i + DOUBLES, ut0);
+        write_float((float *)(sums + 24 * stride) + i, ft10);
+        write_double(sums + 23 * stride + i, lt10);
+        write_double(sums + 23 * stride + i + DOUBLES, ut10);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            const double_vector lt10 = read_double(call->sums + 23 * call->stride + i);
-            const double_vector ut10 = read_double(call->sums + 23 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector ft0 = read_float((float *)(sums + 4 * stride) + i);
+            const float_vector ft10 = read_float((float *)(sums + 24 * stride) + i);
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            float_mask doubt = first_ones(0);
+            const float_vector ft1 = fi0 - ft0;
+            const float_vector ft11 = ft1 - ft10;
+            half_vector ht11;
+            int again = any(doubt | unclear_f16(ft11, 2.25f, &ht11));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft11, 2.25f, &ht11);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                int rough = 1;
+                anew:;
+                const double_vector lt0 = read_double(sums + 0 * stride + i);
+                const double_vector ut0 = read_double(sums + 0 * stride + i + DOUBLES);
+                const double_vector lt10 = read_double(sums + 23 * stride + i);
+                const double_vector ut10 = read_double(sums + 23 * stride + i + DOUBLES);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt1 = li0 - lt0;
                 const double_vector ut1 = ui0 - ut0;
                 const double_vector lt11 = lt1 - lt10;
                 const double_vector ut11 = ut1 - ut10;
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt11, ut11));
+                if (rough && is_shaky_f16(lt11, ut11)) {
+                    rough = 0;
+                    g41_f16_settled_columns_exactly(call, i, left);
+                    goto anew;
+                }
+                PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt11, ut11));
+            } else {
+                PUT_half(out0 + row * out_pitch0, i, left, ht11);
             }
         }
     }
@@ -6978,94 +7139,144 @@ anew:;
     }
 }
 
-static void g41_bf16_in_double_columns(const fused_call *call, size_t n)
+static __attribute__((noinline)) void g41_bf16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
+    float_vector f_t0 = all_float(-INFINITY);
+    for (int64_t row = 0; row < rows; row++) {
+        const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+        f_t0 = maximum_float(f_t0, fi0);
+    }
+    const double_vector lt0 = lower_half(f_t0);
+    const double_vector ut0 = upper_half(f_t0);
+    const float_vector ft0 = trusted(lt0, ut0, f_t0);
+    double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    for (int64_t row = 0; row < rows; row++) {
+        ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+        const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector lt1 = li0 - lt0;
+        const double_vector ut1 = ui0 - ut0;
+        const double_mask lt2 = equal_double(lt1, all_double(0));
+        const double_mask ut2 = equal_double(ut1, all_double(0));
+        const double_vector lt3 = exp_of_distance_double(li0, lt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+        const double_vector lt6 = number_double(lt2);
+        const double_vector ut6 = number_double(ut2);
+        l_t5 = added_double(l_t5, lt4);
+        u_t5 = added_double(u_t5, ut4);
+        l_t7 = added_double(l_t7, lt6);
+        u_t7 = added_double(u_t7, ut6);
+    }
+    const double_vector lt5 = l_t5, ut5 = u_t5;
+    const double_vector lt7 = l_t7, ut7 = u_t7;
+    const double_vector lt8 = lt7 - all_double(1);
+    const double_vector ut8 = ut7 - all_double(1);
+    const double_vector lt9 = lt5 + lt8;
+    const double_vector ut9 = ut5 + ut8;
+    const double_vector lt10 = log1p_of_double(lt9);
+    const double_vector ut10 = log1p_of_double(ut9);
+    const float_vector ft10 = trusted(lt10, ut10, joined(lt10, ut10));
+    write_float((float *)(sums + 4 * stride) + i, ft0);
+    write_double(sums + 0 * stride + i, lt0);
+    write_double(sums + 0 * stride + i + DOUBLES, ut0);
+    write_float((float *)(sums + 24 * stride) + i, ft10);
+    write_double(sums + 23 * stride + i, lt10);
+    write_double(sums + 23 * stride + i + DOUBLES, ut10);
+}
+
+static void g41_bf16_settled_columns(const fused_call *call, size_t n)
+{
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_mask lt2 = equal_double(lt1, all_double(0));
-                const double_mask ut2 = equal_double(ut1, all_double(0));
-                const double_vector lt3 = exp_of_distance_double(li0, lt0);
-                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
-                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-                const double_vector lt6 = number_double(lt2);
-                const double_vector ut6 = number_double(ut2);
-                l_t5 = added_double(l_t5, lt4);
-                u_t5 = added_double(u_t5, ut4);
-                l_t7 = added_double(l_t7, lt6);
-                u_t7 = added_double(u_t7, ut6);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t5);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
-            write_double(call->sums + 2 * call->stride + i, l_t7);
-            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
-        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt0 = lower_half(f_t0);
+        const double_vector ut0 = upper_half(f_t0);
+        const float_vector ft0 = trusted(lt0, ut0, f_t0);
+        double_vector l_unit, u_unit;
+        double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+        float_vector c_t7 = all_float(0);
+        if (UNLIKELY(!add_columns_bf16(in0, pitch0, rows, i, left, soon0, apart0, f_t0, NULL, 0, &l_t5, &u_t5, &c_t7, &l_unit, &u_unit))) {
+            g41_bf16_settled_columns_exactly(call, i, left);
+            continue;
+        }
+        const double_vector l_t7 = lower_half(c_t7), u_t7 = upper_half(c_t7);
+        const double_vector lt5 = l_t5, ut5 = u_t5;
+        const double_vector lt7 = l_t7, ut7 = u_t7;
         const double_vector lt8 = lt7 - all_double(1);
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
         const double_vector ut9 = ut5 + ut8;
         const double_vector lt10 = log1p_of_double(lt9);
         const double_vector ut10 = log1p_of_double(ut9);
-        write_double(call->sums + 15 * call->stride + i, lt8);
-        write_double(call->sums + 15 * call->stride + i + DOUBLES, ut8);
-        write_double(call->sums + 19 * call->stride + i, lt9);
-        write_double(call->sums + 19 * call->stride + i + DOUBLES, ut9);
-        write_double(call->sums + 23 * call->stride + i, lt10);
-        write_double(call->sums + 23 * call->stride + i + DOUBLES, ut10);
+        const float_vector ft10 = trusted(lt10, ut10, joined(lt10, ut10));
+        write_float((float *)(sums + 4 * stride) + i, ft0);
+        write_double(sums + 0 * stride + i, lt0);
+        write_double(sums + 0 * stride + i + DOUBLES, ut0);
+        write_float((float *)(sums + 24 * stride) + i, ft10);
+        write_double(sums + 23 * stride + i, lt10);
+        write_double(sums + 23 * stride + i + DOUBLES, ut10);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            const double_vector lt10 = read_double(call->sums + 23 * call->stride + i);
-            const double_vector ut10 = read_double(call->sums + 23 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector ft0 = read_float((float *)(sums + 4 * stride) + i);
+            const float_vector ft10 = read_float((float *)(sums + 24 * stride) + i);
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            float_mask doubt = first_ones(0);
+            const float_vector ft1 = fi0 - ft0;
+            const float_vector ft11 = ft1 - ft10;
+            half_vector ht11;
+            int again = any(doubt | unclear_bf16(ft11, 2.25f, &ht11));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft11, 2.25f, &ht11);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                int rough = 1;
+                anew:;
+                const double_vector lt0 = read_double(sums + 0 * stride + i);
+                const double_vector ut0 = read_double(sums + 0 * stride + i + DOUBLES);
+                const double_vector lt10 = read_double(sums + 23 * stride + i);
+                const double_vector ut10 = read_double(sums + 23 * stride + i + DOUBLES);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt1 = li0 - lt0;
                 const double_vector ut1 = ui0 - ut0;
                 const double_vector lt11 = lt1 - lt10;
                 const double_vector ut11 = ut1 - ut10;
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt11, ut11));
+                if (rough && is_shaky_bf16(lt11, ut11)) {
+                    rough = 0;
+                    g41_bf16_settled_columns_exactly(call, i, left);
+                    goto anew;
+                }
+                PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt11, ut11));
+            } else {
+                PUT_half(out0 + row * out_pitch0, i, left, ht11);
             }
         }
     }
@@ -7195,105 +7406,95 @@ static void g42_f32_plain(const fused_call *call, size_t n)
 
 static void g42_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out1 = call->outs[1];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out1 = call->outs[1];
+    const int64_t out_pitch1 = call->out_pitches[1];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    double *const results = call->results;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 5 * call->stride) + i, joined(lt0, ut0));
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const float_vector ft0 = read_float((float *)(call->sums + 5 * call->stride) + i);
-            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector ft1 = fi0 - ft0;
-                const float_mask ft2 = equal_float(ft1, all_float(0));
-                const float_vector ft3 = exp_of_distance_float(fi0, ft0);
-                const float_vector ft4 = select_float(ft2, all_float(0), ft3);
-                const float_vector ft6 = number_float(ft2);
-                l_t5 = added_double(l_t5, lower_half(ft4));
-                u_t5 = added_double(u_t5, upper_half(ft4));
-                l_t7 = added_double(l_t7, lower_half(ft6));
-                u_t7 = added_double(u_t7, upper_half(ft6));
-                write_float((float *)call->kept[0] + row * call->stride + i, ft3);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t5);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
-            write_double(call->sums + 2 * call->stride + i, l_t7);
-            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
-        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const float_vector ft0 = f_t0;
+        double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+        double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(float));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector ft1 = fi0 - ft0;
+            const float_mask ft2 = equal_float(ft1, all_float(0));
+            const float_vector ft3 = exp_of_distance_float(fi0, ft0);
+            const float_vector ft4 = select_float(ft2, all_float(0), ft3);
+            const float_vector ft6 = number_float(ft2);
+            l_t5 = added_double(l_t5, lower_half(ft4));
+            u_t5 = added_double(u_t5, upper_half(ft4));
+            l_t7 = added_double(l_t7, lower_half(ft6));
+            u_t7 = added_double(u_t7, upper_half(ft6));
+            write_float((float *)kept0 + row * stride + i, ft3);
+        }
+        const double_vector lt5 = l_t5, ut5 = u_t5;
+        const double_vector lt7 = l_t7, ut7 = u_t7;
         const double_vector lt8 = lt7 - all_double(1);
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
         const double_vector ut9 = ut5 + ut8;
         const double_vector lt10 = log1p_of_double(lt9);
         const double_vector ut10 = log1p_of_double(ut9);
+        const float_vector ft10 = joined(lt10, ut10);
         const double_vector lt15 = all_double(1) + lt9;
         const double_vector ut15 = all_double(1) + ut9;
-        write_double(call->sums + 16 * call->stride + i, lt8);
-        write_double(call->sums + 16 * call->stride + i + DOUBLES, ut8);
-        write_double(call->sums + 20 * call->stride + i, lt9);
-        write_double(call->sums + 20 * call->stride + i + DOUBLES, ut9);
-        write_float((float *)(call->sums + 25 * call->stride) + i, joined(lt10, ut10));
-        write_float((float *)(call->sums + 39 * call->stride) + i, joined(1 / lt15, 1 / ut15));
+        const float_vector ift15 = joined(1 / lt15, 1 / ut15);
+        write_float((float *)(sums + 5 * stride) + i, ft0);
+        write_float((float *)(sums + 25 * stride) + i, ft10);
+        write_float((float *)(sums + 39 * stride) + i, ift15);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+        write_double(call->sums + 3 * call->stride + i, l_t13);
+        write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
+    }
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ft0 = read_float((float *)(call->sums + 5 * call->stride) + i);
-            const float_vector ft10 = read_float((float *)(call->sums + 25 * call->stride) + i);
-            const float_vector ift15 = read_float((float *)(call->sums + 39 * call->stride) + i);
+            const float_vector ft0 = read_float((float *)(sums + 5 * stride) + i);
+            const float_vector ft10 = read_float((float *)(sums + 25 * stride) + i);
+            const float_vector ift15 = read_float((float *)(sums + 39 * stride) + i);
             double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft1 = fi0 - ft0;
-                const float_vector ft3 = read_float((const float *)call->kept[0] + row * call->stride + i);
-                const float_vector ft11 = ft1 - ft10;
-                const float_vector ft16 = ft3 * ift15;
-                const float_vector ft17 = ft16 - fi1;
-                l_t13 = fma_double(lower_half(fi1), lower_half(ft11), l_t13);
-                u_t13 = fma_double(upper_half(fi1), upper_half(ft11), u_t13);
-                PUT_f32((char *)out1 + row * call->out_pitches[1], i, left, ft17);
-            }
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            const float_vector ft1 = fi0 - ft0;
+            const float_vector ft3 = read_float((const float *)kept0 + row * stride + i);
+            const float_vector ft11 = ft1 - ft10;
+            const float_vector ft16 = ft3 * ift15;
+            const float_vector ft17 = ft16 - fi1;
+            l_t13 = fma_double(lower_half(fi1), lower_half(ft11), l_t13);
+            u_t13 = fma_double(upper_half(fi1), upper_half(ft11), u_t13);
+            PUT_f32(out1 + row * out_pitch1, i, left, ft17);
             write_double(call->sums + 3 * call->stride + i, l_t13);
             write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
         }
     }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt13 = read_double(call->sums + 3 * call->stride + i);
-        const double_vector ut13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        const double_vector lt13 = l_t13, ut13 = u_t13;
         const double_vector lt14 = -lt13;
         const double_vector ut14 = -ut13;
-        write_double(call->results + 0 * call->stride + i, lt14);
-        write_double(call->results + 0 * call->stride + i + DOUBLES, ut14);
+        write_double(results + 0 * stride + i, lt14), write_double(results + 0 * stride + i + DOUBLES, ut14);
     }
 }
 
@@ -7365,64 +7566,57 @@ static void g42_f16_in_double(const fused_call *call, size_t n)
 
 static void g42_f16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out1 = call->outs[1];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out1 = call->outs[1];
+    const int64_t out_pitch1 = call->out_pitches[1];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    double *const results = call->results;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_mask lt2 = equal_double(lt1, all_double(0));
-                const double_mask ut2 = equal_double(ut1, all_double(0));
-                const double_vector lt3 = exp_of_distance_double(li0, lt0);
-                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
-                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-                const double_vector lt6 = number_double(lt2);
-                const double_vector ut6 = number_double(ut2);
-                l_t5 = added_double(l_t5, lt4);
-                u_t5 = added_double(u_t5, ut4);
-                l_t7 = added_double(l_t7, lt6);
-                u_t7 = added_double(u_t7, ut6);
-                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t5);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
-            write_double(call->sums + 2 * call->stride + i, l_t7);
-            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
-        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt0 = lower_half(f_t0);
+        const double_vector ut0 = upper_half(f_t0);
+        double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+        double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            const double_mask lt2 = equal_double(lt1, all_double(0));
+            const double_mask ut2 = equal_double(ut1, all_double(0));
+            const double_vector lt3 = exp_of_distance_double(li0, lt0);
+            const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+            const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+            const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+            const double_vector lt6 = number_double(lt2);
+            const double_vector ut6 = number_double(ut2);
+            l_t5 = added_double(l_t5, lt4);
+            u_t5 = added_double(u_t5, ut4);
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
+            write_double((double *)kept0 + row * stride + i, lt3), write_double((double *)kept0 + row * stride + i + DOUBLES, ut3);
+        }
+        const double_vector lt5 = l_t5, ut5 = u_t5;
+        const double_vector lt7 = l_t7, ut7 = u_t7;
         const double_vector lt8 = lt7 - all_double(1);
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
@@ -7431,58 +7625,59 @@ static void g42_f16_in_double_columns(const fused_call *call, size_t n)
         const double_vector ut10 = log1p_of_double(ut9);
         const double_vector lt15 = all_double(1) + lt9;
         const double_vector ut15 = all_double(1) + ut9;
-        write_double(call->sums + 16 * call->stride + i, lt8);
-        write_double(call->sums + 16 * call->stride + i + DOUBLES, ut8);
-        write_double(call->sums + 20 * call->stride + i, lt9);
-        write_double(call->sums + 20 * call->stride + i + DOUBLES, ut9);
-        write_double(call->sums + 24 * call->stride + i, lt10);
-        write_double(call->sums + 24 * call->stride + i + DOUBLES, ut10);
-        write_double(call->sums + 38 * call->stride + i, 1 / lt15);
-        write_double(call->sums + 38 * call->stride + i + DOUBLES, 1 / ut15);
+        const double_vector ilt15 = 1 / lt15;
+        const double_vector iut15 = 1 / ut15;
+        write_double(sums + 0 * stride + i, lt0);
+        write_double(sums + 0 * stride + i + DOUBLES, ut0);
+        write_double(sums + 24 * stride + i, lt10);
+        write_double(sums + 24 * stride + i + DOUBLES, ut10);
+        write_double(sums + 38 * stride + i, ilt15);
+        write_double(sums + 38 * stride + i + DOUBLES, iut15);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+        write_double(call->sums + 3 * call->stride + i, l_t13);
+        write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
+    }
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            const double_vector lt10 = read_double(call->sums + 24 * call->stride + i);
-            const double_vector ut10 = read_double(call->sums + 24 * call->stride + i + DOUBLES);
-            const double_vector ilt15 = read_double(call->sums + 38 * call->stride + i);
-            const double_vector iut15 = read_double(call->sums + 38 * call->stride + i + DOUBLES);
+            const double_vector lt0 = read_double(sums + 0 * stride + i);
+            const double_vector ut0 = read_double(sums + 0 * stride + i + DOUBLES);
+            const double_vector lt10 = read_double(sums + 24 * stride + i);
+            const double_vector ut10 = read_double(sums + 24 * stride + i + DOUBLES);
+            const double_vector ilt15 = read_double(sums + 38 * stride + i);
+            const double_vector iut15 = read_double(sums + 38 * stride + i + DOUBLES);
             double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
-                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
-                const double_vector lt11 = lt1 - lt10;
-                const double_vector ut11 = ut1 - ut10;
-                const double_vector lt16 = lt3 * ilt15;
-                const double_vector ut16 = ut3 * iut15;
-                const double_vector lt17 = lt16 - li1;
-                const double_vector ut17 = ut16 - ui1;
-                l_t13 = fma_double(li1, lt11, l_t13);
-                u_t13 = fma_double(ui1, ut11, u_t13);
-                PUT_f16((char *)out1 + row * call->out_pitches[1], i, left, JOINED_f16(lt17, ut17));
-            }
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt3 = read_double((const double *)kept0 + row * stride + i);
+            const double_vector ut3 = read_double((const double *)kept0 + row * stride + i + DOUBLES);
+            const double_vector lt11 = lt1 - lt10;
+            const double_vector ut11 = ut1 - ut10;
+            const double_vector lt16 = lt3 * ilt15;
+            const double_vector ut16 = ut3 * iut15;
+            const double_vector lt17 = lt16 - li1;
+            const double_vector ut17 = ut16 - ui1;
+            l_t13 = fma_double(li1, lt11, l_t13);
+            u_t13 = fma_double(ui1, ut11, u_t13);
+            PUT_f16(out1 + row * out_pitch1, i, left, JOINED_f16(lt17, ut17));
             write_double(call->sums + 3 * call->stride + i, l_t13);
             write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
         }
     }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt13 = read_double(call->sums + 3 * call->stride + i);
-        const double_vector ut13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        const double_vector lt13 = l_t13, ut13 = u_t13;
         const double_vector lt14 = -lt13;
         const double_vector ut14 = -ut13;
-        write_double(call->results + 0 * call->stride + i, lt14);
-        write_double(call->results + 0 * call->stride + i + DOUBLES, ut14);
+        write_double(results + 0 * stride + i, lt14), write_double(results + 0 * stride + i + DOUBLES, ut14);
     }
 }
 
@@ -7554,64 +7749,57 @@ static void g42_bf16_in_double(const fused_call *call, size_t n)
 
 static void g42_bf16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out1 = call->outs[1];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out1 = call->outs[1];
+    const int64_t out_pitch1 = call->out_pitches[1];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    double *const results = call->results;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_mask lt2 = equal_double(lt1, all_double(0));
-                const double_mask ut2 = equal_double(ut1, all_double(0));
-                const double_vector lt3 = exp_of_distance_double(li0, lt0);
-                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
-                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-                const double_vector lt6 = number_double(lt2);
-                const double_vector ut6 = number_double(ut2);
-                l_t5 = added_double(l_t5, lt4);
-                u_t5 = added_double(u_t5, ut4);
-                l_t7 = added_double(l_t7, lt6);
-                u_t7 = added_double(u_t7, ut6);
-                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t5);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
-            write_double(call->sums + 2 * call->stride + i, l_t7);
-            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
-        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt0 = lower_half(f_t0);
+        const double_vector ut0 = upper_half(f_t0);
+        double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+        double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            const double_mask lt2 = equal_double(lt1, all_double(0));
+            const double_mask ut2 = equal_double(ut1, all_double(0));
+            const double_vector lt3 = exp_of_distance_double(li0, lt0);
+            const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+            const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+            const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+            const double_vector lt6 = number_double(lt2);
+            const double_vector ut6 = number_double(ut2);
+            l_t5 = added_double(l_t5, lt4);
+            u_t5 = added_double(u_t5, ut4);
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
+            write_double((double *)kept0 + row * stride + i, lt3), write_double((double *)kept0 + row * stride + i + DOUBLES, ut3);
+        }
+        const double_vector lt5 = l_t5, ut5 = u_t5;
+        const double_vector lt7 = l_t7, ut7 = u_t7;
         const double_vector lt8 = lt7 - all_double(1);
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
@@ -7620,58 +7808,59 @@ static void g42_bf16_in_double_columns(const fused_call *call, size_t n)
         const double_vector ut10 = log1p_of_double(ut9);
         const double_vector lt15 = all_double(1) + lt9;
         const double_vector ut15 = all_double(1) + ut9;
-        write_double(call->sums + 16 * call->stride + i, lt8);
-        write_double(call->sums + 16 * call->stride + i + DOUBLES, ut8);
-        write_double(call->sums + 20 * call->stride + i, lt9);
-        write_double(call->sums + 20 * call->stride + i + DOUBLES, ut9);
-        write_double(call->sums + 24 * call->stride + i, lt10);
-        write_double(call->sums + 24 * call->stride + i + DOUBLES, ut10);
-        write_double(call->sums + 38 * call->stride + i, 1 / lt15);
-        write_double(call->sums + 38 * call->stride + i + DOUBLES, 1 / ut15);
+        const double_vector ilt15 = 1 / lt15;
+        const double_vector iut15 = 1 / ut15;
+        write_double(sums + 0 * stride + i, lt0);
+        write_double(sums + 0 * stride + i + DOUBLES, ut0);
+        write_double(sums + 24 * stride + i, lt10);
+        write_double(sums + 24 * stride + i + DOUBLES, ut10);
+        write_double(sums + 38 * stride + i, ilt15);
+        write_double(sums + 38 * stride + i + DOUBLES, iut15);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+        write_double(call->sums + 3 * call->stride + i, l_t13);
+        write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
+    }
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            const double_vector lt10 = read_double(call->sums + 24 * call->stride + i);
-            const double_vector ut10 = read_double(call->sums + 24 * call->stride + i + DOUBLES);
-            const double_vector ilt15 = read_double(call->sums + 38 * call->stride + i);
-            const double_vector iut15 = read_double(call->sums + 38 * call->stride + i + DOUBLES);
+            const double_vector lt0 = read_double(sums + 0 * stride + i);
+            const double_vector ut0 = read_double(sums + 0 * stride + i + DOUBLES);
+            const double_vector lt10 = read_double(sums + 24 * stride + i);
+            const double_vector ut10 = read_double(sums + 24 * stride + i + DOUBLES);
+            const double_vector ilt15 = read_double(sums + 38 * stride + i);
+            const double_vector iut15 = read_double(sums + 38 * stride + i + DOUBLES);
             double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
-                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
-                const double_vector lt11 = lt1 - lt10;
-                const double_vector ut11 = ut1 - ut10;
-                const double_vector lt16 = lt3 * ilt15;
-                const double_vector ut16 = ut3 * iut15;
-                const double_vector lt17 = lt16 - li1;
-                const double_vector ut17 = ut16 - ui1;
-                l_t13 = fma_double(li1, lt11, l_t13);
-                u_t13 = fma_double(ui1, ut11, u_t13);
-                PUT_bf16((char *)out1 + row * call->out_pitches[1], i, left, JOINED_bf16(lt17, ut17));
-            }
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt3 = read_double((const double *)kept0 + row * stride + i);
+            const double_vector ut3 = read_double((const double *)kept0 + row * stride + i + DOUBLES);
+            const double_vector lt11 = lt1 - lt10;
+            const double_vector ut11 = ut1 - ut10;
+            const double_vector lt16 = lt3 * ilt15;
+            const double_vector ut16 = ut3 * iut15;
+            const double_vector lt17 = lt16 - li1;
+            const double_vector ut17 = ut16 - ui1;
+            l_t13 = fma_double(li1, lt11, l_t13);
+            u_t13 = fma_double(ui1, ut11, u_t13);
+            PUT_bf16(out1 + row * out_pitch1, i, left, JOINED_bf16(lt17, ut17));
             write_double(call->sums + 3 * call->stride + i, l_t13);
             write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
         }
     }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt13 = read_double(call->sums + 3 * call->stride + i);
-        const double_vector ut13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        const double_vector lt13 = l_t13, ut13 = u_t13;
         const double_vector lt14 = -lt13;
         const double_vector ut14 = -ut13;
-        write_double(call->results + 0 * call->stride + i, lt14);
-        write_double(call->results + 0 * call->stride + i + DOUBLES, ut14);
+        write_double(results + 0 * stride + i, lt14), write_double(results + 0 * stride + i + DOUBLES, ut14);
     }
 }
 
@@ -7786,99 +7975,87 @@ static void g43_f32_plain(const fused_call *call, size_t n)
 
 static void g43_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    double *const results = call->results;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 5 * call->stride) + i, joined(lt0, ut0));
-        write_double(call->results + 1 * call->stride + i, lt0);
-        write_double(call->results + 1 * call->stride + i + DOUBLES, ut0);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const float_vector ft0 = read_float((float *)(call->sums + 5 * call->stride) + i);
-            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector ft1 = fi0 - ft0;
-                const float_mask ft2 = equal_float(ft1, all_float(0));
-                const float_vector ft3 = exp_of_distance_float(fi0, ft0);
-                const float_vector ft4 = select_float(ft2, all_float(0), ft3);
-                const float_vector ft6 = number_float(ft2);
-                l_t5 = added_double(l_t5, lower_half(ft4));
-                u_t5 = added_double(u_t5, upper_half(ft4));
-                l_t7 = added_double(l_t7, lower_half(ft6));
-                u_t7 = added_double(u_t7, upper_half(ft6));
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t5);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
-            write_double(call->sums + 2 * call->stride + i, l_t7);
-            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
-        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt0 = lower_half(f_t0);
+        const double_vector ut0 = upper_half(f_t0);
+        const float_vector ft0 = f_t0;
+        write_double(results + 1 * stride + i, lt0), write_double(results + 1 * stride + i + DOUBLES, ut0);
+        double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+        double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(float));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector ft1 = fi0 - ft0;
+            const float_mask ft2 = equal_float(ft1, all_float(0));
+            const float_vector ft3 = exp_of_distance_float(fi0, ft0);
+            const float_vector ft4 = select_float(ft2, all_float(0), ft3);
+            const float_vector ft6 = number_float(ft2);
+            l_t5 = added_double(l_t5, lower_half(ft4));
+            u_t5 = added_double(u_t5, upper_half(ft4));
+            l_t7 = added_double(l_t7, lower_half(ft6));
+            u_t7 = added_double(u_t7, upper_half(ft6));
+        }
+        const double_vector lt5 = l_t5, ut5 = u_t5;
+        const double_vector lt7 = l_t7, ut7 = u_t7;
         const double_vector lt8 = lt7 - all_double(1);
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
         const double_vector ut9 = ut5 + ut8;
+        write_double(results + 2 * stride + i, lt9), write_double(results + 2 * stride + i + DOUBLES, ut9);
         const double_vector lt10 = log1p_of_double(lt9);
         const double_vector ut10 = log1p_of_double(ut9);
-        write_double(call->sums + 16 * call->stride + i, lt8);
-        write_double(call->sums + 16 * call->stride + i + DOUBLES, ut8);
-        write_double(call->sums + 20 * call->stride + i, lt9);
-        write_double(call->sums + 20 * call->stride + i + DOUBLES, ut9);
-        write_double(call->results + 2 * call->stride + i, lt9);
-        write_double(call->results + 2 * call->stride + i + DOUBLES, ut9);
-        write_float((float *)(call->sums + 25 * call->stride) + i, joined(lt10, ut10));
+        const float_vector ft10 = joined(lt10, ut10);
+        write_float((float *)(sums + 5 * stride) + i, ft0);
+        write_float((float *)(sums + 25 * stride) + i, ft10);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+        write_double(call->sums + 3 * call->stride + i, l_t13);
+        write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
+    }
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ft0 = read_float((float *)(call->sums + 5 * call->stride) + i);
-            const float_vector ft10 = read_float((float *)(call->sums + 25 * call->stride) + i);
+            const float_vector ft0 = read_float((float *)(sums + 5 * stride) + i);
+            const float_vector ft10 = read_float((float *)(sums + 25 * stride) + i);
             double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft1 = fi0 - ft0;
-                const float_vector ft11 = ft1 - ft10;
-                l_t13 = fma_double(lower_half(ft11), lower_half(fi1), l_t13);
-                u_t13 = fma_double(upper_half(ft11), upper_half(fi1), u_t13);
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft11);
-            }
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            const float_vector ft1 = fi0 - ft0;
+            const float_vector ft11 = ft1 - ft10;
+            l_t13 = fma_double(lower_half(ft11), lower_half(fi1), l_t13);
+            u_t13 = fma_double(upper_half(ft11), upper_half(fi1), u_t13);
+            PUT_f32(out0 + row * out_pitch0, i, left, ft11);
             write_double(call->sums + 3 * call->stride + i, l_t13);
             write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
         }
     }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt13 = read_double(call->sums + 3 * call->stride + i);
-        const double_vector ut13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
-        write_double(call->results + 3 * call->stride + i, lt13);
-        write_double(call->results + 3 * call->stride + i + DOUBLES, ut13);
+        double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        const double_vector lt13 = l_t13, ut13 = u_t13;
+        write_double(results + 3 * stride + i, lt13), write_double(results + 3 * stride + i + DOUBLES, ut13);
     }
 }
 
@@ -7942,115 +8119,102 @@ static void g43_f16_in_double(const fused_call *call, size_t n)
 
 static void g43_f16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    double *const results = call->results;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_double(call->results + 1 * call->stride + i, lt0);
-        write_double(call->results + 1 * call->stride + i + DOUBLES, ut0);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_mask lt2 = equal_double(lt1, all_double(0));
-                const double_mask ut2 = equal_double(ut1, all_double(0));
-                const double_vector lt3 = exp_of_distance_double(li0, lt0);
-                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
-                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-                const double_vector lt6 = number_double(lt2);
-                const double_vector ut6 = number_double(ut2);
-                l_t5 = added_double(l_t5, lt4);
-                u_t5 = added_double(u_t5, ut4);
-                l_t7 = added_double(l_t7, lt6);
-                u_t7 = added_double(u_t7, ut6);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t5);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
-            write_double(call->sums + 2 * call->stride + i, l_t7);
-            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
-        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt0 = lower_half(f_t0);
+        const double_vector ut0 = upper_half(f_t0);
+        write_double(results + 1 * stride + i, lt0), write_double(results + 1 * stride + i + DOUBLES, ut0);
+        double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+        double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            const double_mask lt2 = equal_double(lt1, all_double(0));
+            const double_mask ut2 = equal_double(ut1, all_double(0));
+            const double_vector lt3 = exp_of_distance_double(li0, lt0);
+            const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+            const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+            const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+            const double_vector lt6 = number_double(lt2);
+            const double_vector ut6 = number_double(ut2);
+            l_t5 = added_double(l_t5, lt4);
+            u_t5 = added_double(u_t5, ut4);
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
+        }
+        const double_vector lt5 = l_t5, ut5 = u_t5;
+        const double_vector lt7 = l_t7, ut7 = u_t7;
         const double_vector lt8 = lt7 - all_double(1);
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
         const double_vector ut9 = ut5 + ut8;
+        write_double(results + 2 * stride + i, lt9), write_double(results + 2 * stride + i + DOUBLES, ut9);
         const double_vector lt10 = log1p_of_double(lt9);
         const double_vector ut10 = log1p_of_double(ut9);
-        write_double(call->sums + 16 * call->stride + i, lt8);
-        write_double(call->sums + 16 * call->stride + i + DOUBLES, ut8);
-        write_double(call->sums + 20 * call->stride + i, lt9);
-        write_double(call->sums + 20 * call->stride + i + DOUBLES, ut9);
-        write_double(call->results + 2 * call->stride + i, lt9);
-        write_double(call->results + 2 * call->stride + i + DOUBLES, ut9);
-        write_double(call->sums + 24 * call->stride + i, lt10);
-        write_double(call->sums + 24 * call->stride + i + DOUBLES, ut10);
+        write_double(sums + 0 * stride + i, lt0);
+        write_double(sums + 0 * stride + i + DOUBLES, ut0);
+        write_double(sums + 24 * stride + i, lt10);
+        write_double(sums + 24 * stride + i + DOUBLES, ut10);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+        write_double(call->sums + 3 * call->stride + i, l_t13);
+        write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
+    }
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            const double_vector lt10 = read_double(call->sums + 24 * call->stride + i);
-            const double_vector ut10 = read_double(call->sums + 24 * call->stride + i + DOUBLES);
+            const double_vector lt0 = read_double(sums + 0 * stride + i);
+            const double_vector ut0 = read_double(sums + 0 * stride + i + DOUBLES);
+            const double_vector lt10 = read_double(sums + 24 * stride + i);
+            const double_vector ut10 = read_double(sums + 24 * stride + i + DOUBLES);
             double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_vector lt11 = lt1 - lt10;
-                const double_vector ut11 = ut1 - ut10;
-                l_t13 = fma_double(lt11, li1, l_t13);
-                u_t13 = fma_double(ut11, ui1, u_t13);
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt11, ut11));
-            }
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt11 = lt1 - lt10;
+            const double_vector ut11 = ut1 - ut10;
+            l_t13 = fma_double(lt11, li1, l_t13);
+            u_t13 = fma_double(ut11, ui1, u_t13);
+            PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt11, ut11));
             write_double(call->sums + 3 * call->stride + i, l_t13);
             write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
         }
     }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt13 = read_double(call->sums + 3 * call->stride + i);
-        const double_vector ut13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
-        write_double(call->results + 3 * call->stride + i, lt13);
-        write_double(call->results + 3 * call->stride + i + DOUBLES, ut13);
+        double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        const double_vector lt13 = l_t13, ut13 = u_t13;
+        write_double(results + 3 * stride + i, lt13), write_double(results + 3 * stride + i + DOUBLES, ut13);
     }
 }
 
@@ -8114,115 +8278,102 @@ static void g43_bf16_in_double(const fused_call *call, size_t n)
 
 static void g43_bf16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    double *const results = call->results;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_double(call->results + 1 * call->stride + i, lt0);
-        write_double(call->results + 1 * call->stride + i + DOUBLES, ut0);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_mask lt2 = equal_double(lt1, all_double(0));
-                const double_mask ut2 = equal_double(ut1, all_double(0));
-                const double_vector lt3 = exp_of_distance_double(li0, lt0);
-                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
-                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-                const double_vector lt6 = number_double(lt2);
-                const double_vector ut6 = number_double(ut2);
-                l_t5 = added_double(l_t5, lt4);
-                u_t5 = added_double(u_t5, ut4);
-                l_t7 = added_double(l_t7, lt6);
-                u_t7 = added_double(u_t7, ut6);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t5);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
-            write_double(call->sums + 2 * call->stride + i, l_t7);
-            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
-        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt0 = lower_half(f_t0);
+        const double_vector ut0 = upper_half(f_t0);
+        write_double(results + 1 * stride + i, lt0), write_double(results + 1 * stride + i + DOUBLES, ut0);
+        double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+        double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            const double_mask lt2 = equal_double(lt1, all_double(0));
+            const double_mask ut2 = equal_double(ut1, all_double(0));
+            const double_vector lt3 = exp_of_distance_double(li0, lt0);
+            const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+            const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+            const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+            const double_vector lt6 = number_double(lt2);
+            const double_vector ut6 = number_double(ut2);
+            l_t5 = added_double(l_t5, lt4);
+            u_t5 = added_double(u_t5, ut4);
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
+        }
+        const double_vector lt5 = l_t5, ut5 = u_t5;
+        const double_vector lt7 = l_t7, ut7 = u_t7;
         const double_vector lt8 = lt7 - all_double(1);
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
         const double_vector ut9 = ut5 + ut8;
+        write_double(results + 2 * stride + i, lt9), write_double(results + 2 * stride + i + DOUBLES, ut9);
         const double_vector lt10 = log1p_of_double(lt9);
         const double_vector ut10 = log1p_of_double(ut9);
-        write_double(call->sums + 16 * call->stride + i, lt8);
-        write_double(call->sums + 16 * call->stride + i + DOUBLES, ut8);
-        write_double(call->sums + 20 * call->stride + i, lt9);
-        write_double(call->sums + 20 * call->stride + i + DOUBLES, ut9);
-        write_double(call->results + 2 * call->stride + i, lt9);
-        write_double(call->results + 2 * call->stride + i + DOUBLES, ut9);
-        write_double(call->sums + 24 * call->stride + i, lt10);
-        write_double(call->sums + 24 * call->stride + i + DOUBLES, ut10);
+        write_double(sums + 0 * stride + i, lt0);
+        write_double(sums + 0 * stride + i + DOUBLES, ut0);
+        write_double(sums + 24 * stride + i, lt10);
+        write_double(sums + 24 * stride + i + DOUBLES, ut10);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+        write_double(call->sums + 3 * call->stride + i, l_t13);
+        write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
+    }
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            const double_vector lt10 = read_double(call->sums + 24 * call->stride + i);
-            const double_vector ut10 = read_double(call->sums + 24 * call->stride + i + DOUBLES);
+            const double_vector lt0 = read_double(sums + 0 * stride + i);
+            const double_vector ut0 = read_double(sums + 0 * stride + i + DOUBLES);
+            const double_vector lt10 = read_double(sums + 24 * stride + i);
+            const double_vector ut10 = read_double(sums + 24 * stride + i + DOUBLES);
             double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_vector lt11 = lt1 - lt10;
-                const double_vector ut11 = ut1 - ut10;
-                l_t13 = fma_double(lt11, li1, l_t13);
-                u_t13 = fma_double(ut11, ui1, u_t13);
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt11, ut11));
-            }
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt11 = lt1 - lt10;
+            const double_vector ut11 = ut1 - ut10;
+            l_t13 = fma_double(lt11, li1, l_t13);
+            u_t13 = fma_double(ut11, ui1, u_t13);
+            PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt11, ut11));
             write_double(call->sums + 3 * call->stride + i, l_t13);
             write_double(call->sums + 3 * call->stride + i + DOUBLES, u_t13);
         }
     }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt13 = read_double(call->sums + 3 * call->stride + i);
-        const double_vector ut13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
-        write_double(call->results + 3 * call->stride + i, lt13);
-        write_double(call->results + 3 * call->stride + i + DOUBLES, ut13);
+        double_vector l_t13 = read_double(call->sums + 3 * call->stride + i), u_t13 = read_double(call->sums + 3 * call->stride + i + DOUBLES);
+        const double_vector lt13 = l_t13, ut13 = u_t13;
+        write_double(results + 3 * stride + i, lt13), write_double(results + 3 * stride + i + DOUBLES, ut13);
     }
 }
 
@@ -8315,85 +8466,65 @@ static void g44_f32_plain(const fused_call *call, size_t n)
 
 static void g44_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    double *const results = call->results;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 4 * call->stride) + i, joined(lt0, ut0));
-        write_double(call->results + 1 * call->stride + i, lt0);
-        write_double(call->results + 1 * call->stride + i + DOUBLES, ut0);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const float_vector ft0 = read_float((float *)(call->sums + 4 * call->stride) + i);
-            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector ft1 = fi0 - ft0;
-                const float_mask ft2 = equal_float(ft1, all_float(0));
-                const float_vector ft3 = exp_of_distance_float(fi0, ft0);
-                const float_vector ft4 = select_float(ft2, all_float(0), ft3);
-                const float_vector ft6 = number_float(ft2);
-                l_t5 = added_double(l_t5, lower_half(ft4));
-                u_t5 = added_double(u_t5, upper_half(ft4));
-                l_t7 = added_double(l_t7, lower_half(ft6));
-                u_t7 = added_double(u_t7, upper_half(ft6));
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t5);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
-            write_double(call->sums + 2 * call->stride + i, l_t7);
-            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
-        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt0 = lower_half(f_t0);
+        const double_vector ut0 = upper_half(f_t0);
+        const float_vector ft0 = f_t0;
+        write_double(results + 1 * stride + i, lt0), write_double(results + 1 * stride + i + DOUBLES, ut0);
+        double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+        double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector ft1 = fi0 - ft0;
+            const float_mask ft2 = equal_float(ft1, all_float(0));
+            const float_vector ft3 = exp_of_distance_float(fi0, ft0);
+            const float_vector ft4 = select_float(ft2, all_float(0), ft3);
+            const float_vector ft6 = number_float(ft2);
+            l_t5 = added_double(l_t5, lower_half(ft4));
+            u_t5 = added_double(u_t5, upper_half(ft4));
+            l_t7 = added_double(l_t7, lower_half(ft6));
+            u_t7 = added_double(u_t7, upper_half(ft6));
+        }
+        const double_vector lt5 = l_t5, ut5 = u_t5;
+        const double_vector lt7 = l_t7, ut7 = u_t7;
         const double_vector lt8 = lt7 - all_double(1);
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
         const double_vector ut9 = ut5 + ut8;
+        write_double(results + 2 * stride + i, lt9), write_double(results + 2 * stride + i + DOUBLES, ut9);
         const double_vector lt10 = log1p_of_double(lt9);
         const double_vector ut10 = log1p_of_double(ut9);
-        write_double(call->sums + 15 * call->stride + i, lt8);
-        write_double(call->sums + 15 * call->stride + i + DOUBLES, ut8);
-        write_double(call->sums + 19 * call->stride + i, lt9);
-        write_double(call->sums + 19 * call->stride + i + DOUBLES, ut9);
-        write_double(call->results + 2 * call->stride + i, lt9);
-        write_double(call->results + 2 * call->stride + i + DOUBLES, ut9);
-        write_float((float *)(call->sums + 24 * call->stride) + i, joined(lt10, ut10));
+        const float_vector ft10 = joined(lt10, ut10);
+        write_float((float *)(sums + 4 * stride) + i, ft0);
+        write_float((float *)(sums + 24 * stride) + i, ft10);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ft0 = read_float((float *)(call->sums + 4 * call->stride) + i);
-            const float_vector ft10 = read_float((float *)(call->sums + 24 * call->stride) + i);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector ft1 = fi0 - ft0;
-                const float_vector ft11 = ft1 - ft10;
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft11);
-            }
+            const float_vector ft0 = read_float((float *)(sums + 4 * stride) + i);
+            const float_vector ft10 = read_float((float *)(sums + 24 * stride) + i);
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector ft1 = fi0 - ft0;
+            const float_vector ft11 = ft1 - ft10;
+            PUT_f32(out0 + row * out_pitch0, i, left, ft11);
         }
     }
 }
@@ -8465,99 +8596,78 @@ static void g44_f16_settled(const fused_call *call, size_t n)
 
 static void g44_f16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    double *const results = call->results;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_double(call->results + 1 * call->stride + i, lt0);
-        write_double(call->results + 1 * call->stride + i + DOUBLES, ut0);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_mask lt2 = equal_double(lt1, all_double(0));
-                const double_mask ut2 = equal_double(ut1, all_double(0));
-                const double_vector lt3 = exp_of_distance_double(li0, lt0);
-                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
-                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-                const double_vector lt6 = number_double(lt2);
-                const double_vector ut6 = number_double(ut2);
-                l_t5 = added_double(l_t5, lt4);
-                u_t5 = added_double(u_t5, ut4);
-                l_t7 = added_double(l_t7, lt6);
-                u_t7 = added_double(u_t7, ut6);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t5);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
-            write_double(call->sums + 2 * call->stride + i, l_t7);
-            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
-        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt0 = lower_half(f_t0);
+        const double_vector ut0 = upper_half(f_t0);
+        write_double(results + 1 * stride + i, lt0), write_double(results + 1 * stride + i + DOUBLES, ut0);
+        double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+        double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            const double_mask lt2 = equal_double(lt1, all_double(0));
+            const double_mask ut2 = equal_double(ut1, all_double(0));
+            const double_vector lt3 = exp_of_distance_double(li0, lt0);
+            const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+            const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+            const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+            const double_vector lt6 = number_double(lt2);
+            const double_vector ut6 = number_double(ut2);
+            l_t5 = added_double(l_t5, lt4);
+            u_t5 = added_double(u_t5, ut4);
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
+        }
+        const double_vector lt5 = l_t5, ut5 = u_t5;
+        const double_vector lt7 = l_t7, ut7 = u_t7;
         const double_vector lt8 = lt7 - all_double(1);
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
         const double_vector ut9 = ut5 + ut8;
+        write_double(results + 2 * stride + i, lt9), write_double(results + 2 * stride + i + DOUBLES, ut9);
         const double_vector lt10 = log1p_of_double(lt9);
         const double_vector ut10 = log1p_of_double(ut9);
-        write_double(call->sums + 15 * call->stride + i, lt8);
-        write_double(call->sums + 15 * call->stride + i + DOUBLES, ut8);
-        write_double(call->sums + 19 * call->stride + i, lt9);
-        write_double(call->sums + 19 * call->stride + i + DOUBLES, ut9);
-        write_double(call->results + 2 * call->stride + i, lt9);
-        write_double(call->results + 2 * call->stride + i + DOUBLES, ut9);
-        write_double(call->sums + 23 * call->stride + i, lt10);
-        write_double(call->sums + 23 * call->stride + i + DOUBLES, ut10);
+        write_double(sums + 0 * stride + i, lt0);
+        write_double(sums + 0 * stride + i + DOUBLES, ut0);
+        write_double(sums + 23 * stride + i, lt10);
+        write_double(sums + 23 * stride + i + DOUBLES, ut10);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            const double_vector lt10 = read_double(call->sums + 23 * call->stride + i);
-            const double_vector ut10 = read_double(call->sums + 23 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_vector lt11 = lt1 - lt10;
-                const double_vector ut11 = ut1 - ut10;
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt11, ut11));
-            }
+            const double_vector lt0 = read_double(sums + 0 * stride + i);
+            const double_vector ut0 = read_double(sums + 0 * stride + i + DOUBLES);
+            const double_vector lt10 = read_double(sums + 23 * stride + i);
+            const double_vector ut10 = read_double(sums + 23 * stride + i + DOUBLES);
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt11 = lt1 - lt10;
+            const double_vector ut11 = ut1 - ut10;
+            PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt11, ut11));
         }
     }
 }
@@ -8629,99 +8739,78 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
 
 static void g44_bf16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    double *const results = call->results;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                f_t0 = maximum_float(f_t0, fi0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_double(call->results + 1 * call->stride + i, lt0);
-        write_double(call->results + 1 * call->stride + i + DOUBLES, ut0);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t5 = read_double(call->sums + 1 * call->stride + i), u_t5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            double_vector l_t7 = read_double(call->sums + 2 * call->stride + i), u_t7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_mask lt2 = equal_double(lt1, all_double(0));
-                const double_mask ut2 = equal_double(ut1, all_double(0));
-                const double_vector lt3 = exp_of_distance_double(li0, lt0);
-                const double_vector ut3 = exp_of_distance_double(ui0, ut0);
-                const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-                const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-                const double_vector lt6 = number_double(lt2);
-                const double_vector ut6 = number_double(ut2);
-                l_t5 = added_double(l_t5, lt4);
-                u_t5 = added_double(u_t5, ut4);
-                l_t7 = added_double(l_t7, lt6);
-                u_t7 = added_double(u_t7, ut6);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t5);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t5);
-            write_double(call->sums + 2 * call->stride + i, l_t7);
-            write_double(call->sums + 2 * call->stride + i + DOUBLES, u_t7);
+        const size_t left = n - i;
+        float_vector f_t0 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            f_t0 = maximum_float(f_t0, fi0);
         }
-    }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt5 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut5 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        const double_vector lt7 = read_double(call->sums + 2 * call->stride + i);
-        const double_vector ut7 = read_double(call->sums + 2 * call->stride + i + DOUBLES);
+        const double_vector lt0 = lower_half(f_t0);
+        const double_vector ut0 = upper_half(f_t0);
+        write_double(results + 1 * stride + i, lt0), write_double(results + 1 * stride + i + DOUBLES, ut0);
+        double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+        double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            const double_mask lt2 = equal_double(lt1, all_double(0));
+            const double_mask ut2 = equal_double(ut1, all_double(0));
+            const double_vector lt3 = exp_of_distance_double(li0, lt0);
+            const double_vector ut3 = exp_of_distance_double(ui0, ut0);
+            const double_vector lt4 = select_double(lt2, all_double(0), lt3);
+            const double_vector ut4 = select_double(ut2, all_double(0), ut3);
+            const double_vector lt6 = number_double(lt2);
+            const double_vector ut6 = number_double(ut2);
+            l_t5 = added_double(l_t5, lt4);
+            u_t5 = added_double(u_t5, ut4);
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
+        }
+        const double_vector lt5 = l_t5, ut5 = u_t5;
+        const double_vector lt7 = l_t7, ut7 = u_t7;
         const double_vector lt8 = lt7 - all_double(1);
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
         const double_vector ut9 = ut5 + ut8;
+        write_double(results + 2 * stride + i, lt9), write_double(results + 2 * stride + i + DOUBLES, ut9);
         const double_vector lt10 = log1p_of_double(lt9);
         const double_vector ut10 = log1p_of_double(ut9);
-        write_double(call->sums + 15 * call->stride + i, lt8);
-        write_double(call->sums + 15 * call->stride + i + DOUBLES, ut8);
-        write_double(call->sums + 19 * call->stride + i, lt9);
-        write_double(call->sums + 19 * call->stride + i + DOUBLES, ut9);
-        write_double(call->results + 2 * call->stride + i, lt9);
-        write_double(call->results + 2 * call->stride + i + DOUBLES, ut9);
-        write_double(call->sums + 23 * call->stride + i, lt10);
-        write_double(call->sums + 23 * call->stride + i + DOUBLES, ut10);
+        write_double(sums + 0 * stride + i, lt0);
+        write_double(sums + 0 * stride + i + DOUBLES, ut0);
+        write_double(sums + 23 * stride + i, lt10);
+        write_double(sums + 23 * stride + i + DOUBLES, ut10);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt0 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            const double_vector lt10 = read_double(call->sums + 23 * call->stride + i);
-            const double_vector ut10 = read_double(call->sums + 23 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector lt1 = li0 - lt0;
-                const double_vector ut1 = ui0 - ut0;
-                const double_vector lt11 = lt1 - lt10;
-                const double_vector ut11 = ut1 - ut10;
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt11, ut11));
-            }
+            const double_vector lt0 = read_double(sums + 0 * stride + i);
+            const double_vector ut0 = read_double(sums + 0 * stride + i + DOUBLES);
+            const double_vector lt10 = read_double(sums + 23 * stride + i);
+            const double_vector ut10 = read_double(sums + 23 * stride + i + DOUBLES);
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt11 = lt1 - lt10;
+            const double_vector ut11 = ut1 - ut10;
+            PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt11, ut11));
         }
     }
 }
@@ -10163,67 +10252,57 @@ static void g55_f32_plain(const fused_call *call, size_t n)
 
 static void g55_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t2 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = fi0 * all_float(-1);
-                const float_vector ft1 = select_float(fm1, fk0, ft0);
-                f_t2 = maximum_float(f_t2, ft1);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t2));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t2));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 3 * call->stride) + i, joined(lt2, ut2));
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const float_vector ft2 = read_float((float *)(call->sums + 3 * call->stride) + i);
-            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = fi0 * all_float(-1);
-                const float_vector ft1 = select_float(fm1, fk0, ft0);
-                const float_vector ft3 = exp_of_distance_float(ft1, ft2);
-                l_t4 = added_double(l_t4, lower_half(ft3));
-                u_t4 = added_double(u_t4, upper_half(ft3));
-                write_float((float *)call->kept[0] + row * call->stride + i, ft3);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t4);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        const size_t left = n - i;
+        float_vector f_t2 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const float_vector ft0 = fi0 * all_float(-1);
+            const float_vector ft1 = select_float(fm1, fk0, ft0);
+            f_t2 = maximum_float(f_t2, ft1);
         }
+        const float_vector ft2 = f_t2;
+        double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const float_vector ft0 = fi0 * all_float(-1);
+            const float_vector ft1 = select_float(fm1, fk0, ft0);
+            const float_vector ft3 = exp_of_distance_float(ft1, ft2);
+            l_t4 = added_double(l_t4, lower_half(ft3));
+            u_t4 = added_double(u_t4, upper_half(ft3));
+            write_float((float *)kept0 + row * stride + i, ft3);
+        }
+        const double_vector lt4 = l_t4, ut4 = u_t4;
+        const float_vector ift4 = joined(1 / lt4, 1 / ut4);
+        write_float((float *)(sums + 9 * stride) + i, ift4);
     }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 9 * call->stride) + i, joined(1 / lt4, 1 / ut4));
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ift4 = read_float((float *)(call->sums + 9 * call->stride) + i);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector ft3 = read_float((const float *)call->kept[0] + row * call->stride + i);
-                const float_vector ft5 = ft3 * ift4;
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft5);
-            }
+            const float_vector ift4 = read_float((float *)(sums + 9 * stride) + i);
+            const float_vector ft3 = read_float((const float *)kept0 + row * stride + i);
+            const float_vector ft5 = ft3 * ift4;
+            PUT_f32(out0 + row * out_pitch0, i, left, ft5);
         }
     }
 }
@@ -10315,83 +10394,76 @@ static void g55_f16_settled(const fused_call *call, size_t n)
 
 static void g55_f16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = li0 * all_double(-1);
-                const double_vector ut0 = ui0 * all_double(-1);
-                const double_vector lt1 = select_double(lm1, dk0, lt0);
-                const double_vector ut1 = select_double(um1, dk0, ut0);
-                l_t2 = maximum_double(l_t2, lt1);
-                u_t2 = maximum_double(u_t2, ut1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = li0 * all_double(-1);
-                const double_vector ut0 = ui0 * all_double(-1);
-                const double_vector lt1 = select_double(lm1, dk0, lt0);
-                const double_vector ut1 = select_double(um1, dk0, ut0);
-                const double_vector lt3 = exp_of_distance_double(lt1, lt2);
-                const double_vector ut3 = exp_of_distance_double(ut1, ut2);
-                l_t4 = added_double(l_t4, lt3);
-                u_t4 = added_double(u_t4, ut3);
-                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t4);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        const size_t left = n - i;
+        double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = li0 * all_double(-1);
+            const double_vector ut0 = ui0 * all_double(-1);
+            const double_vector lt1 = select_double(lm1, dk0, lt0);
+            const double_vector ut1 = select_double(um1, dk0, ut0);
+            l_t2 = maximum_double(l_t2, lt1);
+            u_t2 = maximum_double(u_t2, ut1);
         }
+        const double_vector lt2 = l_t2, ut2 = u_t2;
+        double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = li0 * all_double(-1);
+            const double_vector ut0 = ui0 * all_double(-1);
+            const double_vector lt1 = select_double(lm1, dk0, lt0);
+            const double_vector ut1 = select_double(um1, dk0, ut0);
+            const double_vector lt3 = exp_of_distance_double(lt1, lt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, ut2);
+            l_t4 = added_double(l_t4, lt3);
+            u_t4 = added_double(u_t4, ut3);
+            write_double((double *)kept0 + row * stride + i, lt3), write_double((double *)kept0 + row * stride + i + DOUBLES, ut3);
+        }
+        const double_vector lt4 = l_t4, ut4 = u_t4;
+        const double_vector ilt4 = 1 / lt4;
+        const double_vector iut4 = 1 / ut4;
+        write_double(sums + 8 * stride + i, ilt4);
+        write_double(sums + 8 * stride + i + DOUBLES, iut4);
     }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_double(call->sums + 8 * call->stride + i, 1 / lt4);
-        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut4);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector ilt4 = read_double(call->sums + 8 * call->stride + i);
-            const double_vector iut4 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
-                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
-                const double_vector lt5 = lt3 * ilt4;
-                const double_vector ut5 = ut3 * iut4;
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt5, ut5));
-            }
+            const double_vector ilt4 = read_double(sums + 8 * stride + i);
+            const double_vector iut4 = read_double(sums + 8 * stride + i + DOUBLES);
+            const double_vector lt3 = read_double((const double *)kept0 + row * stride + i);
+            const double_vector ut3 = read_double((const double *)kept0 + row * stride + i + DOUBLES);
+            const double_vector lt5 = lt3 * ilt4;
+            const double_vector ut5 = ut3 * iut4;
+            PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt5, ut5));
         }
     }
 }
@@ -10487,83 +10559,76 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
 
 static void g55_bf16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = li0 * all_double(-1);
-                const double_vector ut0 = ui0 * all_double(-1);
-                const double_vector lt1 = select_double(lm1, dk0, lt0);
-                const double_vector ut1 = select_double(um1, dk0, ut0);
-                l_t2 = maximum_double(l_t2, lt1);
-                u_t2 = maximum_double(u_t2, ut1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = li0 * all_double(-1);
-                const double_vector ut0 = ui0 * all_double(-1);
-                const double_vector lt1 = select_double(lm1, dk0, lt0);
-                const double_vector ut1 = select_double(um1, dk0, ut0);
-                const double_vector lt3 = exp_of_distance_double(lt1, lt2);
-                const double_vector ut3 = exp_of_distance_double(ut1, ut2);
-                l_t4 = added_double(l_t4, lt3);
-                u_t4 = added_double(u_t4, ut3);
-                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t4);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        const size_t left = n - i;
+        double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = li0 * all_double(-1);
+            const double_vector ut0 = ui0 * all_double(-1);
+            const double_vector lt1 = select_double(lm1, dk0, lt0);
+            const double_vector ut1 = select_double(um1, dk0, ut0);
+            l_t2 = maximum_double(l_t2, lt1);
+            u_t2 = maximum_double(u_t2, ut1);
         }
+        const double_vector lt2 = l_t2, ut2 = u_t2;
+        double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = li0 * all_double(-1);
+            const double_vector ut0 = ui0 * all_double(-1);
+            const double_vector lt1 = select_double(lm1, dk0, lt0);
+            const double_vector ut1 = select_double(um1, dk0, ut0);
+            const double_vector lt3 = exp_of_distance_double(lt1, lt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, ut2);
+            l_t4 = added_double(l_t4, lt3);
+            u_t4 = added_double(u_t4, ut3);
+            write_double((double *)kept0 + row * stride + i, lt3), write_double((double *)kept0 + row * stride + i + DOUBLES, ut3);
+        }
+        const double_vector lt4 = l_t4, ut4 = u_t4;
+        const double_vector ilt4 = 1 / lt4;
+        const double_vector iut4 = 1 / ut4;
+        write_double(sums + 8 * stride + i, ilt4);
+        write_double(sums + 8 * stride + i + DOUBLES, iut4);
     }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_double(call->sums + 8 * call->stride + i, 1 / lt4);
-        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut4);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector ilt4 = read_double(call->sums + 8 * call->stride + i);
-            const double_vector iut4 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
-                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
-                const double_vector lt5 = lt3 * ilt4;
-                const double_vector ut5 = ut3 * iut4;
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt5, ut5));
-            }
+            const double_vector ilt4 = read_double(sums + 8 * stride + i);
+            const double_vector iut4 = read_double(sums + 8 * stride + i + DOUBLES);
+            const double_vector lt3 = read_double((const double *)kept0 + row * stride + i);
+            const double_vector ut3 = read_double((const double *)kept0 + row * stride + i + DOUBLES);
+            const double_vector lt5 = lt3 * ilt4;
+            const double_vector ut5 = ut3 * iut4;
+            PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt5, ut5));
         }
     }
 }
@@ -10793,67 +10858,57 @@ static void g57_f32_plain(const fused_call *call, size_t n)
 
 static void g57_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t2 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = fi0 * all_float(0);
-                const float_vector ft1 = select_float(fm1, fk0, ft0);
-                f_t2 = maximum_float(f_t2, ft1);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t2));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t2));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 3 * call->stride) + i, joined(lt2, ut2));
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const float_vector ft2 = read_float((float *)(call->sums + 3 * call->stride) + i);
-            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = fi0 * all_float(0);
-                const float_vector ft1 = select_float(fm1, fk0, ft0);
-                const float_vector ft3 = exp_of_distance_float(ft1, ft2);
-                l_t4 = added_double(l_t4, lower_half(ft3));
-                u_t4 = added_double(u_t4, upper_half(ft3));
-                write_float((float *)call->kept[0] + row * call->stride + i, ft3);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t4);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        const size_t left = n - i;
+        float_vector f_t2 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const float_vector ft0 = fi0 * all_float(0);
+            const float_vector ft1 = select_float(fm1, fk0, ft0);
+            f_t2 = maximum_float(f_t2, ft1);
         }
+        const float_vector ft2 = f_t2;
+        double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const float_vector ft0 = fi0 * all_float(0);
+            const float_vector ft1 = select_float(fm1, fk0, ft0);
+            const float_vector ft3 = exp_of_distance_float(ft1, ft2);
+            l_t4 = added_double(l_t4, lower_half(ft3));
+            u_t4 = added_double(u_t4, upper_half(ft3));
+            write_float((float *)kept0 + row * stride + i, ft3);
+        }
+        const double_vector lt4 = l_t4, ut4 = u_t4;
+        const float_vector ift4 = joined(1 / lt4, 1 / ut4);
+        write_float((float *)(sums + 9 * stride) + i, ift4);
     }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 9 * call->stride) + i, joined(1 / lt4, 1 / ut4));
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ift4 = read_float((float *)(call->sums + 9 * call->stride) + i);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector ft3 = read_float((const float *)call->kept[0] + row * call->stride + i);
-                const float_vector ft5 = ft3 * ift4;
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft5);
-            }
+            const float_vector ift4 = read_float((float *)(sums + 9 * stride) + i);
+            const float_vector ft3 = read_float((const float *)kept0 + row * stride + i);
+            const float_vector ft5 = ft3 * ift4;
+            PUT_f32(out0 + row * out_pitch0, i, left, ft5);
         }
     }
 }
@@ -10945,83 +11000,76 @@ static void g57_f16_settled(const fused_call *call, size_t n)
 
 static void g57_f16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = li0 * all_double(0);
-                const double_vector ut0 = ui0 * all_double(0);
-                const double_vector lt1 = select_double(lm1, dk0, lt0);
-                const double_vector ut1 = select_double(um1, dk0, ut0);
-                l_t2 = maximum_double(l_t2, lt1);
-                u_t2 = maximum_double(u_t2, ut1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = li0 * all_double(0);
-                const double_vector ut0 = ui0 * all_double(0);
-                const double_vector lt1 = select_double(lm1, dk0, lt0);
-                const double_vector ut1 = select_double(um1, dk0, ut0);
-                const double_vector lt3 = exp_of_distance_double(lt1, lt2);
-                const double_vector ut3 = exp_of_distance_double(ut1, ut2);
-                l_t4 = added_double(l_t4, lt3);
-                u_t4 = added_double(u_t4, ut3);
-                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t4);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        const size_t left = n - i;
+        double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = li0 * all_double(0);
+            const double_vector ut0 = ui0 * all_double(0);
+            const double_vector lt1 = select_double(lm1, dk0, lt0);
+            const double_vector ut1 = select_double(um1, dk0, ut0);
+            l_t2 = maximum_double(l_t2, lt1);
+            u_t2 = maximum_double(u_t2, ut1);
         }
+        const double_vector lt2 = l_t2, ut2 = u_t2;
+        double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = li0 * all_double(0);
+            const double_vector ut0 = ui0 * all_double(0);
+            const double_vector lt1 = select_double(lm1, dk0, lt0);
+            const double_vector ut1 = select_double(um1, dk0, ut0);
+            const double_vector lt3 = exp_of_distance_double(lt1, lt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, ut2);
+            l_t4 = added_double(l_t4, lt3);
+            u_t4 = added_double(u_t4, ut3);
+            write_double((double *)kept0 + row * stride + i, lt3), write_double((double *)kept0 + row * stride + i + DOUBLES, ut3);
+        }
+        const double_vector lt4 = l_t4, ut4 = u_t4;
+        const double_vector ilt4 = 1 / lt4;
+        const double_vector iut4 = 1 / ut4;
+        write_double(sums + 8 * stride + i, ilt4);
+        write_double(sums + 8 * stride + i + DOUBLES, iut4);
     }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_double(call->sums + 8 * call->stride + i, 1 / lt4);
-        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut4);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector ilt4 = read_double(call->sums + 8 * call->stride + i);
-            const double_vector iut4 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
-                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
-                const double_vector lt5 = lt3 * ilt4;
-                const double_vector ut5 = ut3 * iut4;
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt5, ut5));
-            }
+            const double_vector ilt4 = read_double(sums + 8 * stride + i);
+            const double_vector iut4 = read_double(sums + 8 * stride + i + DOUBLES);
+            const double_vector lt3 = read_double((const double *)kept0 + row * stride + i);
+            const double_vector ut3 = read_double((const double *)kept0 + row * stride + i + DOUBLES);
+            const double_vector lt5 = lt3 * ilt4;
+            const double_vector ut5 = ut3 * iut4;
+            PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt5, ut5));
         }
     }
 }
@@ -11117,83 +11165,76 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
 
 static void g57_bf16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = li0 * all_double(0);
-                const double_vector ut0 = ui0 * all_double(0);
-                const double_vector lt1 = select_double(lm1, dk0, lt0);
-                const double_vector ut1 = select_double(um1, dk0, ut0);
-                l_t2 = maximum_double(l_t2, lt1);
-                u_t2 = maximum_double(u_t2, ut1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = li0 * all_double(0);
-                const double_vector ut0 = ui0 * all_double(0);
-                const double_vector lt1 = select_double(lm1, dk0, lt0);
-                const double_vector ut1 = select_double(um1, dk0, ut0);
-                const double_vector lt3 = exp_of_distance_double(lt1, lt2);
-                const double_vector ut3 = exp_of_distance_double(ut1, ut2);
-                l_t4 = added_double(l_t4, lt3);
-                u_t4 = added_double(u_t4, ut3);
-                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t4);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        const size_t left = n - i;
+        double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = li0 * all_double(0);
+            const double_vector ut0 = ui0 * all_double(0);
+            const double_vector lt1 = select_double(lm1, dk0, lt0);
+            const double_vector ut1 = select_double(um1, dk0, ut0);
+            l_t2 = maximum_double(l_t2, lt1);
+            u_t2 = maximum_double(u_t2, ut1);
         }
+        const double_vector lt2 = l_t2, ut2 = u_t2;
+        double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = li0 * all_double(0);
+            const double_vector ut0 = ui0 * all_double(0);
+            const double_vector lt1 = select_double(lm1, dk0, lt0);
+            const double_vector ut1 = select_double(um1, dk0, ut0);
+            const double_vector lt3 = exp_of_distance_double(lt1, lt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, ut2);
+            l_t4 = added_double(l_t4, lt3);
+            u_t4 = added_double(u_t4, ut3);
+            write_double((double *)kept0 + row * stride + i, lt3), write_double((double *)kept0 + row * stride + i + DOUBLES, ut3);
+        }
+        const double_vector lt4 = l_t4, ut4 = u_t4;
+        const double_vector ilt4 = 1 / lt4;
+        const double_vector iut4 = 1 / ut4;
+        write_double(sums + 8 * stride + i, ilt4);
+        write_double(sums + 8 * stride + i + DOUBLES, iut4);
     }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_double(call->sums + 8 * call->stride + i, 1 / lt4);
-        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut4);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector ilt4 = read_double(call->sums + 8 * call->stride + i);
-            const double_vector iut4 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
-                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
-                const double_vector lt5 = lt3 * ilt4;
-                const double_vector ut5 = ut3 * iut4;
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt5, ut5));
-            }
+            const double_vector ilt4 = read_double(sums + 8 * stride + i);
+            const double_vector iut4 = read_double(sums + 8 * stride + i + DOUBLES);
+            const double_vector lt3 = read_double((const double *)kept0 + row * stride + i);
+            const double_vector ut3 = read_double((const double *)kept0 + row * stride + i + DOUBLES);
+            const double_vector lt5 = lt3 * ilt4;
+            const double_vector ut5 = ut3 * iut4;
+            PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt5, ut5));
         }
     }
 }
@@ -11628,43 +11669,45 @@ static void g61_f32_plain(const fused_call *call, size_t n)
 
 static void g61_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
-                u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 2 * call->stride) + i, joined(lt1, ut1));
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
+            u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        const float_vector ft1 = joined(lt1, ut1);
+        write_float((float *)(sums + 2 * stride) + i, ft1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ft1 = read_float((float *)(call->sums + 2 * call->stride) + i);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = fi0 * fi1;
-                const float_vector ft2 = ft1 * fi1;
-                const float_vector ft3 = ft0 - ft2;
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft3);
-            }
+            const float_vector ft1 = read_float((float *)(sums + 2 * stride) + i);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(float));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            const float_vector ft0 = fi0 * fi1;
+            const float_vector ft2 = ft1 * fi1;
+            const float_vector ft3 = ft0 - ft2;
+            PUT_f32(out0 + row * out_pitch0, i, left, ft3);
         }
     }
 }
@@ -11709,42 +11752,79 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f16_in_double_columns(const fused_call *call, size_t n)
+static __attribute__((noinline)) void g61_f16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
+    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+    for (int64_t row = 0; row < rows; row++) {
+        const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+        const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        l_t1 = fma_double(li0, li1, l_t1);
+        u_t1 = fma_double(ui0, ui1, u_t1);
+    }
+    const double_vector lt1 = l_t1, ut1 = u_t1;
+    write_double(sums + 0 * stride + i, lt1);
+    write_double(sums + 0 * stride + i + DOUBLES, ut1);
+    const float_vector least = all_float(NAN), most = least;
+    write_float((float *)(sums + 2 * stride) + i, least), write_float((float *)(sums + 4 * stride) + i, most);
+}
+
+static void g61_f16_settled_columns(const fused_call *call, size_t n)
+{
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                l_t1 = fma_double(li0, li1, l_t1);
-                u_t1 = fma_double(ui0, ui1, u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        if (UNLIKELY(!add_weighed_f16(in0, pitch0, in1, pitch1, rows, i, left, &l_t1, &u_t1))) {
+            g61_f16_settled_columns_exactly(call, i, left);
+            continue;
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        write_double(sums + 0 * stride + i, lt1);
+        write_double(sums + 0 * stride + i + DOUBLES, ut1);
+        float_vector least, most;
+        spread_columns(lt1, ut1, 0.0f, &least, &most);
+        write_float((float *)(sums + 2 * stride) + i, least), write_float((float *)(sums + 4 * stride) + i, most);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector least = read_float((float *)(sums + 2 * stride) + i);
+            const float_vector most = read_float((float *)(sums + 4 * stride) + i);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+            float_mask doubt = unordered(least, most);
+            half_vector ht3;
+            doubt |= less_weighed_f16(fi0, fi1, least, most, &ht3);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector lt1 = read_double(sums + 0 * stride + i);
+                const double_vector ut1 = read_double(sums + 0 * stride + i + DOUBLES);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -11755,7 +11835,9 @@ static void g61_f16_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut2 = ut1 * ui1;
                 const double_vector lt3 = lt0 - lt2;
                 const double_vector ut3 = ut0 - ut2;
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt3, ut3));
+                PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt3, ut3));
+            } else {
+                PUT_half(out0 + row * out_pitch0, i, left, ht3);
             }
         }
     }
@@ -11802,42 +11884,79 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g61_bf16_in_double_columns(const fused_call *call, size_t n)
+static __attribute__((noinline)) void g61_bf16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
+    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+    for (int64_t row = 0; row < rows; row++) {
+        const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        l_t1 = fma_double(li0, li1, l_t1);
+        u_t1 = fma_double(ui0, ui1, u_t1);
+    }
+    const double_vector lt1 = l_t1, ut1 = u_t1;
+    write_double(sums + 0 * stride + i, lt1);
+    write_double(sums + 0 * stride + i + DOUBLES, ut1);
+    const float_vector least = all_float(NAN), most = least;
+    write_float((float *)(sums + 2 * stride) + i, least), write_float((float *)(sums + 4 * stride) + i, most);
+}
+
+static void g61_bf16_settled_columns(const fused_call *call, size_t n)
+{
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                l_t1 = fma_double(li0, li1, l_t1);
-                u_t1 = fma_double(ui0, ui1, u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        if (UNLIKELY(!add_weighed_bf16(in0, pitch0, in1, pitch1, rows, i, left, &l_t1, &u_t1))) {
+            g61_bf16_settled_columns_exactly(call, i, left);
+            continue;
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        write_double(sums + 0 * stride + i, lt1);
+        write_double(sums + 0 * stride + i + DOUBLES, ut1);
+        float_vector least, most;
+        spread_columns(lt1, ut1, 0.0f, &least, &most);
+        write_float((float *)(sums + 2 * stride) + i, least), write_float((float *)(sums + 4 * stride) + i, most);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector least = read_float((float *)(sums + 2 * stride) + i);
+            const float_vector most = read_float((float *)(sums + 4 * stride) + i);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+            float_mask doubt = unordered(least, most);
+            half_vector ht3;
+            doubt |= less_weighed_bf16(fi0, fi1, least, most, &ht3);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector lt1 = read_double(sums + 0 * stride + i);
+                const double_vector ut1 = read_double(sums + 0 * stride + i + DOUBLES);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -11848,7 +11967,9 @@ static void g61_bf16_in_double_columns(const fused_call *call, size_t n)
                 const double_vector ut2 = ut1 * ui1;
                 const double_vector lt3 = lt0 - lt2;
                 const double_vector ut3 = ut0 - ut2;
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt3, ut3));
+                PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt3, ut3));
+            } else {
+                PUT_half(out0 + row * out_pitch0, i, left, ht3);
             }
         }
     }
@@ -11951,47 +12072,53 @@ static void g62_f32_plain(const fused_call *call, size_t n)
 
 static void g62_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    const char *const in2 = call->ins[2];
+    const int64_t pitch2 = call->pitches[2];
+    const char *const soon2 = call->soon[2];
+    const int64_t apart2 = call->apart[2];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
-                u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 2 * call->stride) + i, joined(lt1, ut1));
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
+            u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        const float_vector ft1 = joined(lt1, ut1);
+        write_float((float *)(sums + 2 * stride) + i, ft1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ft1 = read_float((float *)(call->sums + 2 * call->stride) + i);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
-                const float_vector ft0 = fi0 * fi1;
-                const float_vector ft2 = ft1 * fi1;
-                const float_vector ft3 = ft0 - ft2;
-                const float_vector ft4 = ft3 * all_float(-1);
-                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft5);
-            }
+            const float_vector ft1 = read_float((float *)(sums + 2 * stride) + i);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(float));
+            ASK_FOR_ROW(soon2, apart2, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            const float_mask fm2 = FETCH_mask(in2 + row * pitch2, i, left);
+            const float_vector ft0 = fi0 * fi1;
+            const float_vector ft2 = ft1 * fi1;
+            const float_vector ft3 = ft0 - ft2;
+            const float_vector ft4 = ft3 * all_float(-1);
+            const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+            PUT_f32(out0 + row * out_pitch0, i, left, ft5);
         }
     }
 }
@@ -12052,60 +12179,69 @@ static void g62_f16_settled(const fused_call *call, size_t n)
 
 static void g62_f16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    const char *const in2 = call->ins[2];
+    const int64_t pitch2 = call->pitches[2];
+    const char *const soon2 = call->soon[2];
+    const int64_t apart2 = call->apart[2];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                l_t1 = fma_double(li0, li1, l_t1);
-                u_t1 = fma_double(ui0, ui1, u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            l_t1 = fma_double(li0, li1, l_t1);
+            u_t1 = fma_double(ui0, ui1, u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        write_double(sums + 0 * stride + i, lt1);
+        write_double(sums + 0 * stride + i + DOUBLES, ut1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_mask lm2 = lower_mask(fm2);
-                const double_mask um2 = upper_mask(fm2);
-                const double_vector lt0 = li0 * li1;
-                const double_vector ut0 = ui0 * ui1;
-                const double_vector lt2 = lt1 * li1;
-                const double_vector ut2 = ut1 * ui1;
-                const double_vector lt3 = lt0 - lt2;
-                const double_vector ut3 = ut0 - ut2;
-                const double_vector lt4 = lt3 * all_double(-1);
-                const double_vector ut4 = ut3 * all_double(-1);
-                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-                const double_vector ut5 = select_double(um2, all_double(0), ut4);
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt5, ut5));
-            }
+            const double_vector lt1 = read_double(sums + 0 * stride + i);
+            const double_vector ut1 = read_double(sums + 0 * stride + i + DOUBLES);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon2, apart2, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+            const float_mask fm2 = FETCH_mask(in2 + row * pitch2, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_mask lm2 = lower_mask(fm2);
+            const double_mask um2 = upper_mask(fm2);
+            const double_vector lt0 = li0 * li1;
+            const double_vector ut0 = ui0 * ui1;
+            const double_vector lt2 = lt1 * li1;
+            const double_vector ut2 = ut1 * ui1;
+            const double_vector lt3 = lt0 - lt2;
+            const double_vector ut3 = ut0 - ut2;
+            const double_vector lt4 = lt3 * all_double(-1);
+            const double_vector ut4 = ut3 * all_double(-1);
+            const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+            const double_vector ut5 = select_double(um2, all_double(0), ut4);
+            PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt5, ut5));
         }
     }
 }
@@ -12168,60 +12304,69 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
 
 static void g62_bf16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    const char *const in2 = call->ins[2];
+    const int64_t pitch2 = call->pitches[2];
+    const char *const soon2 = call->soon[2];
+    const int64_t apart2 = call->apart[2];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                l_t1 = fma_double(li0, li1, l_t1);
-                u_t1 = fma_double(ui0, ui1, u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            l_t1 = fma_double(li0, li1, l_t1);
+            u_t1 = fma_double(ui0, ui1, u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        write_double(sums + 0 * stride + i, lt1);
+        write_double(sums + 0 * stride + i + DOUBLES, ut1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_mask lm2 = lower_mask(fm2);
-                const double_mask um2 = upper_mask(fm2);
-                const double_vector lt0 = li0 * li1;
-                const double_vector ut0 = ui0 * ui1;
-                const double_vector lt2 = lt1 * li1;
-                const double_vector ut2 = ut1 * ui1;
-                const double_vector lt3 = lt0 - lt2;
-                const double_vector ut3 = ut0 - ut2;
-                const double_vector lt4 = lt3 * all_double(-1);
-                const double_vector ut4 = ut3 * all_double(-1);
-                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-                const double_vector ut5 = select_double(um2, all_double(0), ut4);
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt5, ut5));
-            }
+            const double_vector lt1 = read_double(sums + 0 * stride + i);
+            const double_vector ut1 = read_double(sums + 0 * stride + i + DOUBLES);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon2, apart2, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+            const float_mask fm2 = FETCH_mask(in2 + row * pitch2, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_mask lm2 = lower_mask(fm2);
+            const double_mask um2 = upper_mask(fm2);
+            const double_vector lt0 = li0 * li1;
+            const double_vector ut0 = ui0 * ui1;
+            const double_vector lt2 = lt1 * li1;
+            const double_vector ut2 = ut1 * ui1;
+            const double_vector lt3 = lt0 - lt2;
+            const double_vector ut3 = ut0 - ut2;
+            const double_vector lt4 = lt3 * all_double(-1);
+            const double_vector ut4 = ut3 * all_double(-1);
+            const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+            const double_vector ut5 = select_double(um2, all_double(0), ut4);
+            PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt5, ut5));
         }
     }
 }
@@ -12323,47 +12468,53 @@ static void g63_f32_plain(const fused_call *call, size_t n)
 
 static void g63_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    const char *const in2 = call->ins[2];
+    const int64_t pitch2 = call->pitches[2];
+    const char *const soon2 = call->soon[2];
+    const int64_t apart2 = call->apart[2];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
-                u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 2 * call->stride) + i, joined(lt1, ut1));
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
+            u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        const float_vector ft1 = joined(lt1, ut1);
+        write_float((float *)(sums + 2 * stride) + i, ft1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ft1 = read_float((float *)(call->sums + 2 * call->stride) + i);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
-                const float_vector ft0 = fi0 * fi1;
-                const float_vector ft2 = ft1 * fi1;
-                const float_vector ft3 = ft0 - ft2;
-                const float_vector ft4 = ft3 * all_float(0);
-                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft5);
-            }
+            const float_vector ft1 = read_float((float *)(sums + 2 * stride) + i);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(float));
+            ASK_FOR_ROW(soon2, apart2, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            const float_mask fm2 = FETCH_mask(in2 + row * pitch2, i, left);
+            const float_vector ft0 = fi0 * fi1;
+            const float_vector ft2 = ft1 * fi1;
+            const float_vector ft3 = ft0 - ft2;
+            const float_vector ft4 = ft3 * all_float(0);
+            const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+            PUT_f32(out0 + row * out_pitch0, i, left, ft5);
         }
     }
 }
@@ -12424,60 +12575,69 @@ static void g63_f16_settled(const fused_call *call, size_t n)
 
 static void g63_f16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    const char *const in2 = call->ins[2];
+    const int64_t pitch2 = call->pitches[2];
+    const char *const soon2 = call->soon[2];
+    const int64_t apart2 = call->apart[2];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                l_t1 = fma_double(li0, li1, l_t1);
-                u_t1 = fma_double(ui0, ui1, u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            l_t1 = fma_double(li0, li1, l_t1);
+            u_t1 = fma_double(ui0, ui1, u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        write_double(sums + 0 * stride + i, lt1);
+        write_double(sums + 0 * stride + i + DOUBLES, ut1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_mask lm2 = lower_mask(fm2);
-                const double_mask um2 = upper_mask(fm2);
-                const double_vector lt0 = li0 * li1;
-                const double_vector ut0 = ui0 * ui1;
-                const double_vector lt2 = lt1 * li1;
-                const double_vector ut2 = ut1 * ui1;
-                const double_vector lt3 = lt0 - lt2;
-                const double_vector ut3 = ut0 - ut2;
-                const double_vector lt4 = lt3 * all_double(0);
-                const double_vector ut4 = ut3 * all_double(0);
-                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-                const double_vector ut5 = select_double(um2, all_double(0), ut4);
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt5, ut5));
-            }
+            const double_vector lt1 = read_double(sums + 0 * stride + i);
+            const double_vector ut1 = read_double(sums + 0 * stride + i + DOUBLES);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon2, apart2, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+            const float_mask fm2 = FETCH_mask(in2 + row * pitch2, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_mask lm2 = lower_mask(fm2);
+            const double_mask um2 = upper_mask(fm2);
+            const double_vector lt0 = li0 * li1;
+            const double_vector ut0 = ui0 * ui1;
+            const double_vector lt2 = lt1 * li1;
+            const double_vector ut2 = ut1 * ui1;
+            const double_vector lt3 = lt0 - lt2;
+            const double_vector ut3 = ut0 - ut2;
+            const double_vector lt4 = lt3 * all_double(0);
+            const double_vector ut4 = ut3 * all_double(0);
+            const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+            const double_vector ut5 = select_double(um2, all_double(0), ut4);
+            PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt5, ut5));
         }
     }
 }
@@ -12540,60 +12700,69 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
 
 static void g63_bf16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    const char *const in2 = call->ins[2];
+    const int64_t pitch2 = call->pitches[2];
+    const char *const soon2 = call->soon[2];
+    const int64_t apart2 = call->apart[2];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                l_t1 = fma_double(li0, li1, l_t1);
-                u_t1 = fma_double(ui0, ui1, u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            l_t1 = fma_double(li0, li1, l_t1);
+            u_t1 = fma_double(ui0, ui1, u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        write_double(sums + 0 * stride + i, lt1);
+        write_double(sums + 0 * stride + i + DOUBLES, ut1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_mask lm2 = lower_mask(fm2);
-                const double_mask um2 = upper_mask(fm2);
-                const double_vector lt0 = li0 * li1;
-                const double_vector ut0 = ui0 * ui1;
-                const double_vector lt2 = lt1 * li1;
-                const double_vector ut2 = ut1 * ui1;
-                const double_vector lt3 = lt0 - lt2;
-                const double_vector ut3 = ut0 - ut2;
-                const double_vector lt4 = lt3 * all_double(0);
-                const double_vector ut4 = ut3 * all_double(0);
-                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-                const double_vector ut5 = select_double(um2, all_double(0), ut4);
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt5, ut5));
-            }
+            const double_vector lt1 = read_double(sums + 0 * stride + i);
+            const double_vector ut1 = read_double(sums + 0 * stride + i + DOUBLES);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon2, apart2, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+            const float_mask fm2 = FETCH_mask(in2 + row * pitch2, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_mask lm2 = lower_mask(fm2);
+            const double_mask um2 = upper_mask(fm2);
+            const double_vector lt0 = li0 * li1;
+            const double_vector ut0 = ui0 * ui1;
+            const double_vector lt2 = lt1 * li1;
+            const double_vector ut2 = ut1 * ui1;
+            const double_vector lt3 = lt0 - lt2;
+            const double_vector ut3 = ut0 - ut2;
+            const double_vector lt4 = lt3 * all_double(0);
+            const double_vector ut4 = ut3 * all_double(0);
+            const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+            const double_vector ut5 = select_double(um2, all_double(0), ut4);
+            PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt5, ut5));
         }
     }
 }
@@ -12697,48 +12866,54 @@ static void g64_f32_plain(const fused_call *call, size_t n)
 
 static void g64_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    const char *const in2 = call->ins[2];
+    const int64_t pitch2 = call->pitches[2];
+    const char *const soon2 = call->soon[2];
+    const int64_t apart2 = call->apart[2];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
-                u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 2 * call->stride) + i, joined(lt1, ut1));
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
+            u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        const float_vector ft1 = joined(lt1, ut1);
+        write_float((float *)(sums + 2 * stride) + i, ft1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ft1 = read_float((float *)(call->sums + 2 * call->stride) + i);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
-                const float_vector ft0 = fi0 * fi1;
-                const float_vector ft2 = ft1 * fi1;
-                const float_vector ft3 = ft0 - ft2;
-                const float_vector ft4 = ft3 * fk0;
-                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft5);
-            }
+            const float_vector ft1 = read_float((float *)(sums + 2 * stride) + i);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(float));
+            ASK_FOR_ROW(soon2, apart2, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            const float_mask fm2 = FETCH_mask(in2 + row * pitch2, i, left);
+            const float_vector ft0 = fi0 * fi1;
+            const float_vector ft2 = ft1 * fi1;
+            const float_vector ft3 = ft0 - ft2;
+            const float_vector ft4 = ft3 * fk0;
+            const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+            PUT_f32(out0 + row * out_pitch0, i, left, ft5);
         }
     }
 }
@@ -12802,61 +12977,70 @@ static void g64_f16_settled(const fused_call *call, size_t n)
 
 static void g64_f16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    const char *const in2 = call->ins[2];
+    const int64_t pitch2 = call->pitches[2];
+    const char *const soon2 = call->soon[2];
+    const int64_t apart2 = call->apart[2];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                l_t1 = fma_double(li0, li1, l_t1);
-                u_t1 = fma_double(ui0, ui1, u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            l_t1 = fma_double(li0, li1, l_t1);
+            u_t1 = fma_double(ui0, ui1, u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        write_double(sums + 0 * stride + i, lt1);
+        write_double(sums + 0 * stride + i + DOUBLES, ut1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_mask lm2 = lower_mask(fm2);
-                const double_mask um2 = upper_mask(fm2);
-                const double_vector lt0 = li0 * li1;
-                const double_vector ut0 = ui0 * ui1;
-                const double_vector lt2 = lt1 * li1;
-                const double_vector ut2 = ut1 * ui1;
-                const double_vector lt3 = lt0 - lt2;
-                const double_vector ut3 = ut0 - ut2;
-                const double_vector lt4 = lt3 * dk0;
-                const double_vector ut4 = ut3 * dk0;
-                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-                const double_vector ut5 = select_double(um2, all_double(0), ut4);
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt5, ut5));
-            }
+            const double_vector lt1 = read_double(sums + 0 * stride + i);
+            const double_vector ut1 = read_double(sums + 0 * stride + i + DOUBLES);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon2, apart2, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+            const float_mask fm2 = FETCH_mask(in2 + row * pitch2, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_mask lm2 = lower_mask(fm2);
+            const double_mask um2 = upper_mask(fm2);
+            const double_vector lt0 = li0 * li1;
+            const double_vector ut0 = ui0 * ui1;
+            const double_vector lt2 = lt1 * li1;
+            const double_vector ut2 = ut1 * ui1;
+            const double_vector lt3 = lt0 - lt2;
+            const double_vector ut3 = ut0 - ut2;
+            const double_vector lt4 = lt3 * dk0;
+            const double_vector ut4 = ut3 * dk0;
+            const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+            const double_vector ut5 = select_double(um2, all_double(0), ut4);
+            PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt5, ut5));
         }
     }
 }
@@ -12922,61 +13106,70 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
 
 static void g64_bf16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    const char *const in2 = call->ins[2];
+    const int64_t pitch2 = call->pitches[2];
+    const char *const soon2 = call->soon[2];
+    const int64_t apart2 = call->apart[2];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                l_t1 = fma_double(li0, li1, l_t1);
-                u_t1 = fma_double(ui0, ui1, u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            l_t1 = fma_double(li0, li1, l_t1);
+            u_t1 = fma_double(ui0, ui1, u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        write_double(sums + 0 * stride + i, lt1);
+        write_double(sums + 0 * stride + i + DOUBLES, ut1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_mask lm2 = lower_mask(fm2);
-                const double_mask um2 = upper_mask(fm2);
-                const double_vector lt0 = li0 * li1;
-                const double_vector ut0 = ui0 * ui1;
-                const double_vector lt2 = lt1 * li1;
-                const double_vector ut2 = ut1 * ui1;
-                const double_vector lt3 = lt0 - lt2;
-                const double_vector ut3 = ut0 - ut2;
-                const double_vector lt4 = lt3 * dk0;
-                const double_vector ut4 = ut3 * dk0;
-                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-                const double_vector ut5 = select_double(um2, all_double(0), ut4);
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt5, ut5));
-            }
+            const double_vector lt1 = read_double(sums + 0 * stride + i);
+            const double_vector ut1 = read_double(sums + 0 * stride + i + DOUBLES);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon2, apart2, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+            const float_mask fm2 = FETCH_mask(in2 + row * pitch2, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_mask lm2 = lower_mask(fm2);
+            const double_mask um2 = upper_mask(fm2);
+            const double_vector lt0 = li0 * li1;
+            const double_vector ut0 = ui0 * ui1;
+            const double_vector lt2 = lt1 * li1;
+            const double_vector ut2 = ut1 * ui1;
+            const double_vector lt3 = lt0 - lt2;
+            const double_vector ut3 = ut0 - ut2;
+            const double_vector lt4 = lt3 * dk0;
+            const double_vector ut4 = ut3 * dk0;
+            const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+            const double_vector ut5 = select_double(um2, all_double(0), ut4);
+            PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt5, ut5));
         }
     }
 }
@@ -13075,46 +13268,52 @@ static void g65_f32_plain(const fused_call *call, size_t n)
 
 static void g65_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    const char *const in2 = call->ins[2];
+    const int64_t pitch2 = call->pitches[2];
+    const char *const soon2 = call->soon[2];
+    const int64_t apart2 = call->apart[2];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
-                u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 2 * call->stride) + i, joined(lt1, ut1));
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            l_t1 = fma_double(lower_half(fi0), lower_half(fi1), l_t1);
+            u_t1 = fma_double(upper_half(fi0), upper_half(fi1), u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        const float_vector ft1 = joined(lt1, ut1);
+        write_float((float *)(sums + 2 * stride) + i, ft1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ft1 = read_float((float *)(call->sums + 2 * call->stride) + i);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
-                const float_vector ft0 = fi0 * fi1;
-                const float_vector ft2 = ft1 * fi1;
-                const float_vector ft3 = ft0 - ft2;
-                const float_vector ft4 = select_float(fm2, all_float(0), ft3);
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft4);
-            }
+            const float_vector ft1 = read_float((float *)(sums + 2 * stride) + i);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(float));
+            ASK_FOR_ROW(soon2, apart2, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f32(in1 + row * pitch1, i, left);
+            const float_mask fm2 = FETCH_mask(in2 + row * pitch2, i, left);
+            const float_vector ft0 = fi0 * fi1;
+            const float_vector ft2 = ft1 * fi1;
+            const float_vector ft3 = ft0 - ft2;
+            const float_vector ft4 = select_float(fm2, all_float(0), ft3);
+            PUT_f32(out0 + row * out_pitch0, i, left, ft4);
         }
     }
 }
@@ -13171,58 +13370,67 @@ static void g65_f16_settled(const fused_call *call, size_t n)
 
 static void g65_f16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    const char *const in2 = call->ins[2];
+    const int64_t pitch2 = call->pitches[2];
+    const char *const soon2 = call->soon[2];
+    const int64_t apart2 = call->apart[2];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                l_t1 = fma_double(li0, li1, l_t1);
-                u_t1 = fma_double(ui0, ui1, u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            l_t1 = fma_double(li0, li1, l_t1);
+            u_t1 = fma_double(ui0, ui1, u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        write_double(sums + 0 * stride + i, lt1);
+        write_double(sums + 0 * stride + i + DOUBLES, ut1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_mask lm2 = lower_mask(fm2);
-                const double_mask um2 = upper_mask(fm2);
-                const double_vector lt0 = li0 * li1;
-                const double_vector ut0 = ui0 * ui1;
-                const double_vector lt2 = lt1 * li1;
-                const double_vector ut2 = ut1 * ui1;
-                const double_vector lt3 = lt0 - lt2;
-                const double_vector ut3 = ut0 - ut2;
-                const double_vector lt4 = select_double(lm2, all_double(0), lt3);
-                const double_vector ut4 = select_double(um2, all_double(0), ut3);
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt4, ut4));
-            }
+            const double_vector lt1 = read_double(sums + 0 * stride + i);
+            const double_vector ut1 = read_double(sums + 0 * stride + i + DOUBLES);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon2, apart2, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_f16(in1 + row * pitch1, i, left);
+            const float_mask fm2 = FETCH_mask(in2 + row * pitch2, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_mask lm2 = lower_mask(fm2);
+            const double_mask um2 = upper_mask(fm2);
+            const double_vector lt0 = li0 * li1;
+            const double_vector ut0 = ui0 * ui1;
+            const double_vector lt2 = lt1 * li1;
+            const double_vector ut2 = ut1 * ui1;
+            const double_vector lt3 = lt0 - lt2;
+            const double_vector ut3 = ut0 - ut2;
+            const double_vector lt4 = select_double(lm2, all_double(0), lt3);
+            const double_vector ut4 = select_double(um2, all_double(0), ut3);
+            PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt4, ut4));
         }
     }
 }
@@ -13281,58 +13489,67 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
 
 static void g65_bf16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    const char *const in2 = call->ins[2];
+    const int64_t pitch2 = call->pitches[2];
+    const char *const soon2 = call->soon[2];
+    const int64_t apart2 = call->apart[2];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                l_t1 = fma_double(li0, li1, l_t1);
-                u_t1 = fma_double(ui0, ui1, u_t1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            l_t1 = fma_double(li0, li1, l_t1);
+            u_t1 = fma_double(ui0, ui1, u_t1);
+        }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        write_double(sums + 0 * stride + i, lt1);
+        write_double(sums + 0 * stride + i + DOUBLES, ut1);
     }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-                const float_mask fm2 = FETCH_mask((const char *)in2 + row * call->pitches[2], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_vector li1 = lower_half(fi1);
-                const double_vector ui1 = upper_half(fi1);
-                const double_mask lm2 = lower_mask(fm2);
-                const double_mask um2 = upper_mask(fm2);
-                const double_vector lt0 = li0 * li1;
-                const double_vector ut0 = ui0 * ui1;
-                const double_vector lt2 = lt1 * li1;
-                const double_vector ut2 = ut1 * ui1;
-                const double_vector lt3 = lt0 - lt2;
-                const double_vector ut3 = ut0 - ut2;
-                const double_vector lt4 = select_double(lm2, all_double(0), lt3);
-                const double_vector ut4 = select_double(um2, all_double(0), ut3);
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt4, ut4));
-            }
+            const double_vector lt1 = read_double(sums + 0 * stride + i);
+            const double_vector ut1 = read_double(sums + 0 * stride + i + DOUBLES);
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon2, apart2, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1 + row * pitch1, i, left);
+            const float_mask fm2 = FETCH_mask(in2 + row * pitch2, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_mask lm2 = lower_mask(fm2);
+            const double_mask um2 = upper_mask(fm2);
+            const double_vector lt0 = li0 * li1;
+            const double_vector ut0 = ui0 * ui1;
+            const double_vector lt2 = lt1 * li1;
+            const double_vector ut2 = ut1 * ui1;
+            const double_vector lt3 = lt0 - lt2;
+            const double_vector ut3 = ut0 - ut2;
+            const double_vector lt4 = select_double(lm2, all_double(0), lt3);
+            const double_vector ut4 = select_double(um2, all_double(0), ut3);
+            PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt4, ut4));
         }
     }
 }
@@ -13667,84 +13884,77 @@ static void g67_f16_settled(const fused_call *call, size_t n)
 
 static void g67_f16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = li0 * dk1;
-                const double_vector ut0 = ui0 * dk1;
-                const double_vector lt1 = select_double(lm1, dk0, lt0);
-                const double_vector ut1 = select_double(um1, dk0, ut0);
-                l_t2 = maximum_double(l_t2, lt1);
-                u_t2 = maximum_double(u_t2, ut1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = li0 * dk1;
-                const double_vector ut0 = ui0 * dk1;
-                const double_vector lt1 = select_double(lm1, dk0, lt0);
-                const double_vector ut1 = select_double(um1, dk0, ut0);
-                const double_vector lt3 = exp_of_distance_double(lt1, lt2);
-                const double_vector ut3 = exp_of_distance_double(ut1, ut2);
-                l_t4 = added_double(l_t4, lt3);
-                u_t4 = added_double(u_t4, ut3);
-                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t4);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        const size_t left = n - i;
+        double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = li0 * dk1;
+            const double_vector ut0 = ui0 * dk1;
+            const double_vector lt1 = select_double(lm1, dk0, lt0);
+            const double_vector ut1 = select_double(um1, dk0, ut0);
+            l_t2 = maximum_double(l_t2, lt1);
+            u_t2 = maximum_double(u_t2, ut1);
         }
+        const double_vector lt2 = l_t2, ut2 = u_t2;
+        double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = li0 * dk1;
+            const double_vector ut0 = ui0 * dk1;
+            const double_vector lt1 = select_double(lm1, dk0, lt0);
+            const double_vector ut1 = select_double(um1, dk0, ut0);
+            const double_vector lt3 = exp_of_distance_double(lt1, lt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, ut2);
+            l_t4 = added_double(l_t4, lt3);
+            u_t4 = added_double(u_t4, ut3);
+            write_double((double *)kept0 + row * stride + i, lt3), write_double((double *)kept0 + row * stride + i + DOUBLES, ut3);
+        }
+        const double_vector lt4 = l_t4, ut4 = u_t4;
+        const double_vector ilt4 = 1 / lt4;
+        const double_vector iut4 = 1 / ut4;
+        write_double(sums + 8 * stride + i, ilt4);
+        write_double(sums + 8 * stride + i + DOUBLES, iut4);
     }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_double(call->sums + 8 * call->stride + i, 1 / lt4);
-        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut4);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector ilt4 = read_double(call->sums + 8 * call->stride + i);
-            const double_vector iut4 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
-                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
-                const double_vector lt5 = lt3 * ilt4;
-                const double_vector ut5 = ut3 * iut4;
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt5, ut5));
-            }
+            const double_vector ilt4 = read_double(sums + 8 * stride + i);
+            const double_vector iut4 = read_double(sums + 8 * stride + i + DOUBLES);
+            const double_vector lt3 = read_double((const double *)kept0 + row * stride + i);
+            const double_vector ut3 = read_double((const double *)kept0 + row * stride + i + DOUBLES);
+            const double_vector lt5 = lt3 * ilt4;
+            const double_vector ut5 = ut3 * iut4;
+            PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt5, ut5));
         }
     }
 }
@@ -13841,84 +14051,77 @@ static void g67_bf16_settled(const fused_call *call, size_t n)
 
 static void g67_bf16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = li0 * dk1;
-                const double_vector ut0 = ui0 * dk1;
-                const double_vector lt1 = select_double(lm1, dk0, lt0);
-                const double_vector ut1 = select_double(um1, dk0, ut0);
-                l_t2 = maximum_double(l_t2, lt1);
-                u_t2 = maximum_double(u_t2, ut1);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t2);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt2 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t4 = read_double(call->sums + 1 * call->stride + i), u_t4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = li0 * dk1;
-                const double_vector ut0 = ui0 * dk1;
-                const double_vector lt1 = select_double(lm1, dk0, lt0);
-                const double_vector ut1 = select_double(um1, dk0, ut0);
-                const double_vector lt3 = exp_of_distance_double(lt1, lt2);
-                const double_vector ut3 = exp_of_distance_double(ut1, ut2);
-                l_t4 = added_double(l_t4, lt3);
-                u_t4 = added_double(u_t4, ut3);
-                write_double((double *)call->kept[0] + row * call->stride + i, lt3), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut3);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t4);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t4);
+        const size_t left = n - i;
+        double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = li0 * dk1;
+            const double_vector ut0 = ui0 * dk1;
+            const double_vector lt1 = select_double(lm1, dk0, lt0);
+            const double_vector ut1 = select_double(um1, dk0, ut0);
+            l_t2 = maximum_double(l_t2, lt1);
+            u_t2 = maximum_double(u_t2, ut1);
         }
+        const double_vector lt2 = l_t2, ut2 = u_t2;
+        double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = li0 * dk1;
+            const double_vector ut0 = ui0 * dk1;
+            const double_vector lt1 = select_double(lm1, dk0, lt0);
+            const double_vector ut1 = select_double(um1, dk0, ut0);
+            const double_vector lt3 = exp_of_distance_double(lt1, lt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, ut2);
+            l_t4 = added_double(l_t4, lt3);
+            u_t4 = added_double(u_t4, ut3);
+            write_double((double *)kept0 + row * stride + i, lt3), write_double((double *)kept0 + row * stride + i + DOUBLES, ut3);
+        }
+        const double_vector lt4 = l_t4, ut4 = u_t4;
+        const double_vector ilt4 = 1 / lt4;
+        const double_vector iut4 = 1 / ut4;
+        write_double(sums + 8 * stride + i, ilt4);
+        write_double(sums + 8 * stride + i + DOUBLES, iut4);
     }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt4 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut4 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_double(call->sums + 8 * call->stride + i, 1 / lt4);
-        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut4);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector ilt4 = read_double(call->sums + 8 * call->stride + i);
-            const double_vector iut4 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const double_vector lt3 = read_double((const double *)call->kept[0] + row * call->stride + i);
-                const double_vector ut3 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
-                const double_vector lt5 = lt3 * ilt4;
-                const double_vector ut5 = ut3 * iut4;
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt5, ut5));
-            }
+            const double_vector ilt4 = read_double(sums + 8 * stride + i);
+            const double_vector iut4 = read_double(sums + 8 * stride + i + DOUBLES);
+            const double_vector lt3 = read_double((const double *)kept0 + row * stride + i);
+            const double_vector ut3 = read_double((const double *)kept0 + row * stride + i + DOUBLES);
+            const double_vector lt5 = lt3 * ilt4;
+            const double_vector ut5 = ut3 * iut4;
+            PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt5, ut5));
         }
     }
 }
@@ -32679,65 +32882,55 @@ static void g143_f32_plain(const fused_call *call, size_t n)
 
 static void g143_f32_plain_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            float_vector f_t1 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = select_float(fm1, fk0, fi0);
-                f_t1 = maximum_float(f_t1, ft0);
-            }
-            write_double(call->sums + 0 * call->stride + i, lower_half(f_t1));
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t1));
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 3 * call->stride) + i, joined(lt1, ut1));
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const float_vector ft1 = read_float((float *)(call->sums + 3 * call->stride) + i);
-            double_vector l_t3 = read_double(call->sums + 1 * call->stride + i), u_t3 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const float_vector ft0 = select_float(fm1, fk0, fi0);
-                const float_vector ft2 = exp_of_distance_float(ft0, ft1);
-                l_t3 = added_double(l_t3, lower_half(ft2));
-                u_t3 = added_double(u_t3, upper_half(ft2));
-                write_float((float *)call->kept[0] + row * call->stride + i, ft2);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t3);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t3);
+        const size_t left = n - i;
+        float_vector f_t1 = all_float(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const float_vector ft0 = select_float(fm1, fk0, fi0);
+            f_t1 = maximum_float(f_t1, ft0);
         }
+        const float_vector ft1 = f_t1;
+        double_vector l_t3 = all_double(0), u_t3 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(float));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f32(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const float_vector ft0 = select_float(fm1, fk0, fi0);
+            const float_vector ft2 = exp_of_distance_float(ft0, ft1);
+            l_t3 = added_double(l_t3, lower_half(ft2));
+            u_t3 = added_double(u_t3, upper_half(ft2));
+            write_float((float *)kept0 + row * stride + i, ft2);
+        }
+        const double_vector lt3 = l_t3, ut3 = u_t3;
+        const float_vector ift3 = joined(1 / lt3, 1 / ut3);
+        write_float((float *)(sums + 9 * stride) + i, ift3);
     }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt3 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut3 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_float((float *)(call->sums + 9 * call->stride) + i, joined(1 / lt3, 1 / ut3));
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector ift3 = read_float((float *)(call->sums + 9 * call->stride) + i);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector ft2 = read_float((const float *)call->kept[0] + row * call->stride + i);
-                const float_vector ft4 = ft2 * ift3;
-                PUT_f32((char *)out0 + row * call->out_pitches[0], i, left, ft4);
-            }
+            const float_vector ift3 = read_float((float *)(sums + 9 * stride) + i);
+            const float_vector ft2 = read_float((const float *)kept0 + row * stride + i);
+            const float_vector ft4 = ft2 * ift3;
+            PUT_f32(out0 + row * out_pitch0, i, left, ft4);
         }
     }
 }
@@ -32823,79 +33016,72 @@ static void g143_f16_settled(const fused_call *call, size_t n)
 
 static void g143_f16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = select_double(lm1, dk0, li0);
-                const double_vector ut0 = select_double(um1, dk0, ui0);
-                l_t1 = maximum_double(l_t1, lt0);
-                u_t1 = maximum_double(u_t1, ut0);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t3 = read_double(call->sums + 1 * call->stride + i), u_t3 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = select_double(lm1, dk0, li0);
-                const double_vector ut0 = select_double(um1, dk0, ui0);
-                const double_vector lt2 = exp_of_distance_double(lt0, lt1);
-                const double_vector ut2 = exp_of_distance_double(ut0, ut1);
-                l_t3 = added_double(l_t3, lt2);
-                u_t3 = added_double(u_t3, ut2);
-                write_double((double *)call->kept[0] + row * call->stride + i, lt2), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut2);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t3);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t3);
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = select_double(lm1, dk0, li0);
+            const double_vector ut0 = select_double(um1, dk0, ui0);
+            l_t1 = maximum_double(l_t1, lt0);
+            u_t1 = maximum_double(u_t1, ut0);
         }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        double_vector l_t3 = all_double(0), u_t3 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_f16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = select_double(lm1, dk0, li0);
+            const double_vector ut0 = select_double(um1, dk0, ui0);
+            const double_vector lt2 = exp_of_distance_double(lt0, lt1);
+            const double_vector ut2 = exp_of_distance_double(ut0, ut1);
+            l_t3 = added_double(l_t3, lt2);
+            u_t3 = added_double(u_t3, ut2);
+            write_double((double *)kept0 + row * stride + i, lt2), write_double((double *)kept0 + row * stride + i + DOUBLES, ut2);
+        }
+        const double_vector lt3 = l_t3, ut3 = u_t3;
+        const double_vector ilt3 = 1 / lt3;
+        const double_vector iut3 = 1 / ut3;
+        write_double(sums + 8 * stride + i, ilt3);
+        write_double(sums + 8 * stride + i + DOUBLES, iut3);
     }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt3 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut3 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_double(call->sums + 8 * call->stride + i, 1 / lt3);
-        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut3);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector ilt3 = read_double(call->sums + 8 * call->stride + i);
-            const double_vector iut3 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const double_vector lt2 = read_double((const double *)call->kept[0] + row * call->stride + i);
-                const double_vector ut2 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
-                const double_vector lt4 = lt2 * ilt3;
-                const double_vector ut4 = ut2 * iut3;
-                PUT_f16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_f16(lt4, ut4));
-            }
+            const double_vector ilt3 = read_double(sums + 8 * stride + i);
+            const double_vector iut3 = read_double(sums + 8 * stride + i + DOUBLES);
+            const double_vector lt2 = read_double((const double *)kept0 + row * stride + i);
+            const double_vector ut2 = read_double((const double *)kept0 + row * stride + i + DOUBLES);
+            const double_vector lt4 = lt2 * ilt3;
+            const double_vector ut4 = ut2 * iut3;
+            PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt4, ut4));
         }
     }
 }
@@ -32985,79 +33171,72 @@ static void g143_bf16_settled(const fused_call *call, size_t n)
 
 static void g143_bf16_in_double_columns(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
+    const char *const in0 = call->ins[0];
+    const int64_t pitch0 = call->pitches[0];
+    const char *const soon0 = call->soon[0];
+    const int64_t apart0 = call->apart[0];
+    const char *const in1 = call->ins[1];
+    const int64_t pitch1 = call->pitches[1];
+    const char *const soon1 = call->soon[1];
+    const int64_t apart1 = call->apart[1];
+    char *const out0 = call->outs[0];
+    const int64_t out_pitch0 = call->out_pitches[0];
+    char *const kept0 = call->kept[0];
+    double *const sums = call->sums;
+    const size_t stride = call->stride;
+    const int64_t rows = call->rows;
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            double_vector l_t1 = read_double(call->sums + 0 * call->stride + i), u_t1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = select_double(lm1, dk0, li0);
-                const double_vector ut0 = select_double(um1, dk0, ui0);
-                l_t1 = maximum_double(l_t1, lt0);
-                u_t1 = maximum_double(u_t1, ut0);
-            }
-            write_double(call->sums + 0 * call->stride + i, l_t1);
-            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t1);
-        }
-    }
     for (size_t i = 0; i < n; i += FLOATS) {
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
-        for (size_t i = 0; i < n; i += FLOATS) {
-            const size_t left = n - i;
-            const double_vector lt1 = read_double(call->sums + 0 * call->stride + i);
-            const double_vector ut1 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-            double_vector l_t3 = read_double(call->sums + 1 * call->stride + i), u_t3 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-                const float_mask fm1 = FETCH_mask((const char *)in1 + row * call->pitches[1], i, left);
-                const double_vector li0 = lower_half(fi0);
-                const double_vector ui0 = upper_half(fi0);
-                const double_mask lm1 = lower_mask(fm1);
-                const double_mask um1 = upper_mask(fm1);
-                const double_vector lt0 = select_double(lm1, dk0, li0);
-                const double_vector ut0 = select_double(um1, dk0, ui0);
-                const double_vector lt2 = exp_of_distance_double(lt0, lt1);
-                const double_vector ut2 = exp_of_distance_double(ut0, ut1);
-                l_t3 = added_double(l_t3, lt2);
-                u_t3 = added_double(u_t3, ut2);
-                write_double((double *)call->kept[0] + row * call->stride + i, lt2), write_double((double *)call->kept[0] + row * call->stride + i + DOUBLES, ut2);
-            }
-            write_double(call->sums + 1 * call->stride + i, l_t3);
-            write_double(call->sums + 1 * call->stride + i + DOUBLES, u_t3);
+        const size_t left = n - i;
+        double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
+        for (int64_t row = 0; row < rows; row++) {
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = select_double(lm1, dk0, li0);
+            const double_vector ut0 = select_double(um1, dk0, ui0);
+            l_t1 = maximum_double(l_t1, lt0);
+            u_t1 = maximum_double(u_t1, ut0);
         }
+        const double_vector lt1 = l_t1, ut1 = u_t1;
+        double_vector l_t3 = all_double(0), u_t3 = all_double(0);
+        for (int64_t row = 0; row < rows; row++) {
+            ASK_FOR_ROW(soon0, apart0, row, i * sizeof(uint16_t));
+            ASK_FOR_ROW(soon1, apart1, row, i * sizeof(uint8_t));
+            const float_vector fi0 = FETCH_bf16(in0 + row * pitch0, i, left);
+            const float_mask fm1 = FETCH_mask(in1 + row * pitch1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lm1 = lower_mask(fm1);
+            const double_mask um1 = upper_mask(fm1);
+            const double_vector lt0 = select_double(lm1, dk0, li0);
+            const double_vector ut0 = select_double(um1, dk0, ui0);
+            const double_vector lt2 = exp_of_distance_double(lt0, lt1);
+            const double_vector ut2 = exp_of_distance_double(ut0, ut1);
+            l_t3 = added_double(l_t3, lt2);
+            u_t3 = added_double(u_t3, ut2);
+            write_double((double *)kept0 + row * stride + i, lt2), write_double((double *)kept0 + row * stride + i + DOUBLES, ut2);
+        }
+        const double_vector lt3 = l_t3, ut3 = u_t3;
+        const double_vector ilt3 = 1 / lt3;
+        const double_vector iut3 = 1 / ut3;
+        write_double(sums + 8 * stride + i, ilt3);
+        write_double(sums + 8 * stride + i + DOUBLES, iut3);
     }
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const double_vector lt3 = read_double(call->sums + 1 * call->stride + i);
-        const double_vector ut3 = read_double(call->sums + 1 * call->stride + i + DOUBLES);
-        write_double(call->sums + 8 * call->stride + i, 1 / lt3);
-        write_double(call->sums + 8 * call->stride + i + DOUBLES, 1 / ut3);
-    }
-    for (int64_t first = 0; first < call->rows; first += call->together) {
-        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+    for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
             const size_t left = n - i;
-            const double_vector ilt3 = read_double(call->sums + 8 * call->stride + i);
-            const double_vector iut3 = read_double(call->sums + 8 * call->stride + i + DOUBLES);
-            for (int64_t row = first; row < end; row++) {
-                const double_vector lt2 = read_double((const double *)call->kept[0] + row * call->stride + i);
-                const double_vector ut2 = read_double((const double *)call->kept[0] + row * call->stride + i + DOUBLES);
-                const double_vector lt4 = lt2 * ilt3;
-                const double_vector ut4 = ut2 * iut3;
-                PUT_bf16((char *)out0 + row * call->out_pitches[0], i, left, JOINED_bf16(lt4, ut4));
-            }
+            const double_vector ilt3 = read_double(sums + 8 * stride + i);
+            const double_vector iut3 = read_double(sums + 8 * stride + i + DOUBLES);
+            const double_vector lt2 = read_double((const double *)kept0 + row * stride + i);
+            const double_vector ut2 = read_double((const double *)kept0 + row * stride + i + DOUBLES);
+            const double_vector lt4 = lt2 * ilt3;
+            const double_vector ut4 = ut2 * iut3;
+            PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt4, ut4));
         }
     }
 }
@@ -33151,7 +33330,7 @@ static const fused_entry entries[] = {
      "s",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 4,
      {{NULL, g12_f32_in_double, g12_f32_plain}, {NULL, NULL, NULL}, {g12_f16_settled, NULL, NULL}, {g12_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g12_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g12_f16_in_double_columns, NULL}, {NULL, g12_bf16_in_double_columns, NULL}},
+     {{NULL, NULL, g12_f32_plain_columns}, {NULL, NULL, NULL}, {g12_f16_settled_columns, NULL, NULL}, {g12_bf16_settled_columns, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1",
@@ -33347,14 +33526,14 @@ static const fused_entry entries[] = {
      "ms",
      1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
      {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {g40_f16_settled, NULL, NULL}, {g40_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g40_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double_columns, NULL}, {NULL, g40_bf16_in_double_columns, NULL}},
+     {{NULL, NULL, g40_f32_plain_columns}, {NULL, NULL, NULL}, {g40_f16_settled_columns, NULL, NULL}, {g40_bf16_settled_columns, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10",
      "mss",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 24,
      {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {g41_f16_settled, NULL, NULL}, {g41_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g41_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g41_f16_in_double_columns, NULL}, {NULL, g41_bf16_in_double_columns, NULL}},
+     {{NULL, NULL, g41_f32_plain_columns}, {NULL, NULL, NULL}, {g41_f16_settled_columns, NULL, NULL}, {g41_bf16_settled_columns, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17",
@@ -33494,7 +33673,7 @@ static const fused_entry entries[] = {
      "s",
      0, 1 << F32, 4,
      {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, NULL}, {g61_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g61_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g61_f16_in_double_columns, NULL}, {NULL, g61_bf16_in_double_columns, NULL}},
+     {{NULL, NULL, g61_f32_plain_columns}, {NULL, NULL, NULL}, {g61_f16_settled_columns, NULL, NULL}, {g61_bf16_settled_columns, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4",

@@ -65,6 +65,9 @@ enum { SHORT_ROW = 1 << 13 };
         }                             \
     } while (0)
 
+/* The same of columns, whose rows lie as far apart. */
+#define ASK_FOR_ROW(soon, apart, row, at) __builtin_prefetch((soon) + (row) * (apart) + (at), 0, 2)
+
 #define PUT(type, name, memory, i, left, values)                                                        \
     do {                                                                                                \
         type *to = (type *)(memory) + (i), padded[VECTOR_BYTES / sizeof(type)];                         \
@@ -112,6 +115,20 @@ static inline int is_moderate(double value)
 {
     const double magnitude = fabs(value);
     return !(magnitude > 0x1p32) && !(magnitude < 0x1p-32 && magnitude > 0);
+}
+
+/* Numbers that are, of many rows; no others, and nothing that is no number. */
+static inline double_mask are_moderate(double_vector values)
+{
+    const double_vector magnitudes = absolute_double(values);
+    const double_mask within = less_equal_double(all_double(0x1p-32), magnitudes) & less_equal_double(magnitudes, all_double(0x1p32));
+    return within | equal_double(values, all_double(0));
+}
+
+/* What float makes of numbers of many rows; none where they are not moderate, so that what is made of it is doubtful. */
+static inline float_vector trusted(double_vector low, double_vector high, float_vector values)
+{
+    return select_float(joined_masks(are_moderate(low), are_moderate(high)), values, all_float(NAN));
 }
 
 static inline int is_float(double value)
@@ -301,6 +318,14 @@ static inline void spread(double value, float units, float_vector *least, float_
     const double slack = fabs(value) * ((units + 2) * UNIT);
     *least = all_float((float)(value - slack));
     *most = all_float((float)(value + slack));
+}
+
+/* The same of many rows; none where they are not moderate. */
+static inline void spread_columns(double_vector low, double_vector high, float units, float_vector *least, float_vector *most)
+{
+    const double_vector width = all_double((units + 2) * UNIT), lower = absolute_double(low) * width, upper = absolute_double(high) * width;
+    *least = trusted(low, high, joined(low - lower, high - upper));
+    *most = trusted(low, high, joined(low + lower, high + upper));
 }
 
 /* from - size × (least … most), for a size that is not negative. */
@@ -652,6 +677,24 @@ static inline int is_fit_for_float(double largest, size_t n)
 /* What is nothing is so as bfloat16, rather than too small; as float16 both are zero. */
 #define OR_NOTHING_f16(x, power) power
 #define OR_NOTHING_bf16(x, power) select_float(equal_float(x, all_float(-INFINITY)), all_float(0), power)
+#define ADD_EXPONENTIAL(half, x, live, counted, room)                                                                     \
+    do {                                                                                                                  \
+        float_vector rest, power, value = exp_in_parts(larger_float(x, least), less, &rest, &power);                      \
+        power = live_float(live, power, 0);                                                                               \
+        if (count) {                                                                                                      \
+            const float_mask one = equal_float(x, most);                                                                  \
+            power = select_float(one, all_float(0), power);                                                               \
+            counted;                                                                                                      \
+        }                                                                                                                 \
+        if (kept) {                                                                                                       \
+            power = OR_NOTHING_##half(x, power);                                                                          \
+            write_float(room, value * power);                                                                             \
+        }                                                                                                                 \
+        lost = fma_float(rest, power, lost);                                                                              \
+        value *= power;                                                                                                   \
+        *low = added_double(*low, lower_half(value));                                                                     \
+        *high = added_double(*high, upper_half(value));                                                                   \
+    } while (0)
 #define ADD_EXPONENTIALS(half)                                                                                            \
     const double whole = floor(largest * 1.4426950408889634074);                                                          \
     const float_vector less = all_float((float)whole), most = all_float((float)largest), least = most - all_float(86);    \
@@ -660,26 +703,40 @@ static inline int is_fit_for_float(double largest, size_t n)
         const size_t left = n - i;                                                                                        \
         ASK_FOR(soon, apart, i);                                                                                          \
         const float_vector x = FETCH_##half(memory, i, left);                                                             \
-        float_vector rest, power, value = exp_in_parts(larger_float(x, least), less, &rest, &power);                      \
-        power = live_float(left, power, 0);                                                                               \
-        if (count) {                                                                                                      \
-            const float_mask one = equal_float(x, most);                                                                  \
-            power = select_float(one, all_float(0), power);                                                               \
-            *count += count_of(one, left);                                                                                \
-        }                                                                                                                 \
-        if (kept) {                                                                                                       \
-            power = OR_NOTHING_##half(x, power);                                                                          \
-            write_float(kept + i, value * power);                                                                         \
-        }                                                                                                                 \
-        lost = fma_float(rest, power, lost);                                                                              \
-        value *= power;                                                                                                   \
-        *low = added_double(*low, lower_half(value));                                                                     \
-        *high = added_double(*high, upper_half(value));                                                                   \
+        ADD_EXPONENTIAL(half, x, left, *count += count_of(one, left), kept + i);                                          \
     }                                                                                                                     \
     *unit = exp_of_double(all_double(whole * 0.69314718055994530942 - largest));                                          \
     *low = (*low + lower_half(lost)) * *unit;                                                                             \
     *high = (*high + upper_half(lost)) * *unit;
+
+/* The same of columns, each with a largest number of its own; 0 where that, or what the sum comes to, does not fit. */
+static inline double_vector unit_of(double_vector whole, double_vector largest)
+{
+    return exp_of_double(whole * 0.69314718055994530942 - largest);
+}
+
+#define ADD_COLUMNS(half)                                                                                                 \
+    if (any((float_mask)~less_float(absolute_float(most), all_float(64)))) {                                              \
+        return 0;                                                                                                         \
+    }                                                                                                                     \
+    const float_vector less = (float_vector)_mm512_roundscale_ps((__m512)(most * 1.44269504f), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); \
+    const float_vector least = most - all_float(86);                                                                      \
+    float_vector lost = all_float(0);                                                                                     \
+    for (int64_t row = 0; row < rows; row++) {                                                                            \
+        ASK_FOR_ROW(soon, apart, row, i * sizeof(uint16_t));                                                              \
+        const float_vector x = FETCH_##half(memory + row * pitch, i, left);                                               \
+        ADD_EXPONENTIAL(half, x, FLOATS, *count = select_float(one, *count + 1, *count), kept + (size_t)row * stride);    \
+    }                                                                                                                     \
+    *low_unit = unit_of(lower_half(less), lower_half(most));                                                              \
+    *high_unit = unit_of(upper_half(less), upper_half(most));                                                             \
+    *low = (*low + lower_half(lost)) * *low_unit;                                                                         \
+    *high = (*high + upper_half(lost)) * *high_unit;                                                                      \
+    return !any(joined_masks(less_equal_double(*low, all_double(0x1p-60)), less_equal_double(*high, all_double(0x1p-60))));
 #else
+#define ADD_COLUMNS(half)                                                                                                 \
+    (void)memory, (void)pitch, (void)rows, (void)i, (void)left, (void)soon, (void)apart, (void)most, (void)kept, (void)stride; \
+    (void)low, (void)high, (void)count, (void)low_unit, (void)high_unit;                                                  \
+    return 0;
 #define ADD_EXPONENTIALS(half)                                                                                            \
     (void)memory, (void)n, (void)soon, (void)apart, (void)largest, (void)kept, (void)low, (void)high, (void)count, (void)unit;
 #endif
@@ -689,6 +746,13 @@ static inline int is_fit_for_float(double largest, size_t n)
                                                double_vector *high, size_t *count, double_vector *unit)                   \
     {                                                                                                                     \
         ADD_EXPONENTIALS(half)                                                                                            \
+    }                                                                                                                     \
+    static inline int add_columns_##half(const char *memory, int64_t pitch, int64_t rows, size_t i, size_t left,          \
+                                         const char *soon, int64_t apart, float_vector most, float *kept, size_t stride,  \
+                                         double_vector *low, double_vector *high, float_vector *count,                    \
+                                         double_vector *low_unit, double_vector *high_unit)                               \
+    {                                                                                                                     \
+        ADD_COLUMNS(half)                                                                                                 \
     }                                                                                                                     \
     static inline int is_shaky_##half(double_vector low, double_vector high)                                              \
     {                                                                                                                     \
@@ -777,6 +841,49 @@ static inline void add_dot_bf16(const void *a, const void *b, size_t n, double_v
         }
     }
 }
+
+/* The same of columns; 0 where the second are no weights, or products of bfloat16 may have been too large or too small. */
+
+/* Which numbers are not fit to weigh others with. */
+static inline float_mask are_no_weights_f16(float_vector values)
+{
+#ifdef HAS_64
+    return _mm512_movepi32_mask((__m512i)values);
+#else
+    return (float_mask)((float_words)values < 0);
+#endif
+}
+
+static inline float_mask are_no_weights_bf16(float_vector values)
+{
+    const uint32_t least = (127 - 60) << 23, width = (60 + 16) << 23;
+#ifdef HAS_64
+    const __m512i bits = (__m512i)values, above = _mm512_sub_epi32(bits, _mm512_set1_epi32((int)least));
+    return _mm512_mask_cmpgt_epu32_mask(_mm512_test_epi32_mask(bits, bits), above, _mm512_set1_epi32((int)width));
+#else
+    const float_bits bits = (float_bits)values;
+    return (float_mask)(bits - least > width) & (float_mask)(bits != 0);
+#endif
+}
+
+#define HAVE_FIT_f16(sums) 1
+#define HAVE_FIT_bf16(sums) (!any((float_mask)~(less_float(all_float(0x1p-32f), sums) & less_float(sums, all_float(0x1p32f)))))
+#define ADD_WEIGHED(half)                                                                                                 \
+    static inline int add_weighed_##half(const char *a, int64_t a_pitch, const char *b, int64_t b_pitch, int64_t rows,    \
+                                         size_t i, size_t left, double_vector *low, double_vector *high)                  \
+    {                                                                                                                     \
+        float_mask odd = first_ones(0);                                                                                   \
+        for (int64_t row = 0; row < rows; row++) {                                                                        \
+            const float_vector weights = FETCH_##half(b + row * b_pitch, i, left);                                        \
+            const float_vector product = FETCH_##half(a + row * a_pitch, i, left) * weights;                              \
+            odd |= are_no_weights_##half(weights);                                                                        \
+            *low = added_double(*low, lower_half(product));                                                               \
+            *high = added_double(*high, upper_half(product));                                                             \
+        }                                                                                                                 \
+        return !any(odd) && HAVE_FIT_##half(absolute_float(joined(*low, *high)));                                         \
+    }
+ADD_WEIGHED(f16)
+ADD_WEIGHED(bf16)
 
 /* The largest number of a row of a half type, by what is stored: with all but the sign of negative numbers turned around they are in order. */
 #define LARGEST(half, infinity)                                                                                           \

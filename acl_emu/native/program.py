@@ -46,7 +46,14 @@ _SHORT_ROW = 32
 _LONG_ROW, _LONGER_ROW, _LONGEST_ROW = 128, 512, 8192
 """From which on whole kernels without reductions work on rows one by one, where reads that are the same for all of one are not repeated for
 each element: if no other kernel is at hand, and if one is. The longest are worked on in pieces."""
+_DEARER_ROWS = {2: 129, 4: 49}
+"""The same where a kernel goes through one read three times, by the size of an element: the more there is to do, the less it counts that
+rows are turned."""
 _KEPT_BYTES = 1 << 20
+_STRIP_BYTES = 1 << 14
+"""Of columns that go through such a kernel together."""
+_LINE, _WIDE_STRIP_BYTES = 64, 1 << 18
+"""The same where rows begin within cache lines: results do not pass by the caches then, and are better written in longer pieces."""
 _COLUMN_ROWS, _PART_ELEMENTS, _FEW_ELEMENTS = 512, 1 << 18, 1 << 15
 """Of the parts that tall columns are cut into, at least; fewer elements where there are not many parts of them."""
 _PARTS = 16
@@ -253,8 +260,13 @@ class _Compiler:
             rows, elements = self._rows_of(self._order(range(len(self.domain)), self.reads), _LONG_ROW)
         lower = _Lowering(self)
         in_parts = lower.can_be_split
-        short = shape == _COLUMNS and not in_parts and self._is_short(elements, rows)
+        dear = len(lower.phases) > 2 and len(self.layouts) == 2
+        longer = _DEARER_ROWS.get(self.layouts[0].dtype.itemsize, _SHORT_ROW) if dear else _SHORT_ROW
+        short = bool(self.axes) and not in_parts and self._is_short(elements, rows, longer)
         fused, by_row = self._kernel(elements, short, by_lanes=shape == _BLOCKS)
+        if fused is None and short and not self._is_short(elements, rows):
+            short = False
+            fused, by_row = self._kernel(elements, short, by_lanes=shape == _BLOCKS)
         if fused is None:
             return None
         if by_row:
@@ -262,16 +274,14 @@ class _Compiler:
             shape, outer, inner = _MAP if in_pieces else _ROWS, rows, elements
         if [node in lower.rows for node in lower.outputs] != list(fused.reduced):
             return None  # a result that reads repeat for each element would make one for each
-        if shape == _COLUMNS and not in_parts and not short:
-            shape, outer, inner = _ROWS, inner, outer
+        if self.axes and not in_parts:
+            shape, outer, inner = (_COLUMNS, elements, rows) if short and not by_row else (_ROWS, rows, elements)
         lanes = _TILE_BYTES // 4
         size = self._size(outer, inner)
         if shape == _ROWS and in_parts and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
         if shape == _COLUMNS:
-            block, lanes = (
-                self._column_parts(2 * lanes, *size) if in_parts else (size[0], self._column_width(lanes, size, len(self.layouts)))
-            )
+            block, lanes = self._column_parts(2 * lanes, *size) if in_parts else (size[0], self._strip_width(*size))
             lanes = min(lanes, -(-self._run(shape, inner) // 16) * 16)
         return self._packed(lower, fused, shape, outer, inner, block, lanes)
 
@@ -297,6 +307,13 @@ class _Compiler:
         if rows * columns <= _CACHED_ELEMENTS:
             lanes = _CACHED_COLUMNS
         return rows, max(16, min(lanes, -(-columns // soc.threads() // 16) * 16))
+
+    def _strip_width(self, rows: int, columns: int) -> int:
+        """How many columns go through all phases at once: what is read of them stays in the first-level cache."""
+        column = rows * sum(layout.dtype.itemsize for layout in self.layouts[: self.reads])
+        in_lines = all(view[axis] <= _LINE or view[axis] % _LINE == 0 for view in self.views for axis in self.axes)
+        fitting = (_STRIP_BYTES if in_lines else _WIDE_STRIP_BYTES) // column // 32 * 32
+        return max(64, min(fitting, _TILE_BYTES // 4, -(-columns // 8 // 32) * 32))
 
     def _run(self, shape: int, inner: list[int]) -> int:
         """How many elements of the inner range lie side by side in all operands; all of them, where they have to be gathered anyway."""
@@ -357,10 +374,10 @@ class _Compiler:
             return _COLUMNS if self._is_short(reduced, kept) else _ROWS
         return _COLUMNS if self.domain[along] >= 8 or self._size(reduced, kept)[0] < _SHORT_ROW else _ROWS
 
-    def _is_short(self, reduced: list[int], kept: list[int]) -> bool:
+    def _is_short(self, reduced: list[int], kept: list[int], least: int = _SHORT_ROW) -> bool:
         """Whether rows are worked on side by side, however they lie: results depend on shapes only."""
         length, rows = self._size(reduced, kept)
-        return length < _SHORT_ROW <= rows
+        return length < least and rows >= _SHORT_ROW
 
     def _is_narrow(self, reduced: list[int], kept: list[int]) -> bool:
         """Whether there are few columns, and all that is read lies in order."""

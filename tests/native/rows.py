@@ -198,3 +198,16 @@ def check_layout(signature: str, dtype: np.dtype[Any], layout: str) -> None:
         check_rows(given, inputs=laid(given.inputs), loops=loops, expected=expected)
         check_rows(given, laid(given.outputs()), loops="rows" if given.known.graph.reductions else "", expected=expected)
         check_rows(given, inputs=[given.inputs[0], *laid(given.inputs[1:])], expected=expected)
+
+
+def check_short(signature: str, dtype: np.dtype[Any]) -> None:
+    """Short rows side by side, all of them in each pass; in memory, with others between them, or gathered."""
+    rng = np.random.default_rng(14)
+    single = dtype == FLOAT
+    for count, length in ((32, 2), (40, 7), (1_100, 31), (2_600, 10)):
+        given = drawn_rows(rng, signature, (count, length), dtype, kinds=CALM if single else KINDS)
+        expected = expected_of(given, single=single)
+        for lay in (np.array, turned, stepped, apart):
+            inputs = [lay(one) for one in given.inputs]
+            check_rows(given, inputs=inputs, loops="columns", single=single, expected=expected)
+            check_rows(given, [lay(one) for one in given.outputs()], inputs=inputs, loops="columns", single=single, expected=expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.native.rows import (
     check_kinds,
     check_layout,
     check_rows,
+    check_short,
     drawn_rows,
     expected_of,
     loops_of,
@@ -112,10 +114,11 @@ def test_sums_of_half_types_are_exact(length: int, dtype: np.dtype[Any]) -> None
 
 @pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
 @pytest.mark.parametrize("signature", [SOFTMAX, LOG_SOFTMAX_ALONE])
-def test_sums_of_exponentials_are_as_good_as_those_of_float64(signature: str, dtype: np.dtype[Any]) -> None:
+@pytest.mark.parametrize(("times", "loops"), [(6, "columns"), (17, "columns"), (36, "rows")])
+def test_sums_of_exponentials_are_as_good_as_those_of_float64(times: int, loops: str, signature: str, dtype: np.dtype[Any]) -> None:
     """Rows of few numbers, each many times, so that what is lost adds up; those of many with a result nearest to where rounding changes."""
     rng = np.random.default_rng(len(signature))
-    hard, nearest, times = [], 1.0, 17
+    hard, nearest = [], 1.0
     for scale, shift in ((1, 0), (3, 0), (0.02, 0), (1, 60), (6, -50), (1, 500)):
         values = (rng.standard_normal((200_000, 4)) * scale + shift).astype(dtype)
         below = values.astype(np.float64) - values.max(axis=-1, keepdims=True).astype(np.float64)
@@ -126,7 +129,7 @@ def test_sums_of_exponentials_are_as_good_as_those_of_float64(signature: str, dt
         nearest = min(nearest, near.min())
     assert nearest < 2.0**-28
     given = Rows(whole(signature), [np.concatenate(hard)], {}, dtype)
-    assert check_rows(given, loops="rows") > 0.99
+    assert check_rows(given, loops=loops) > 0.99
     expected = expected_of(given)
     check_rows(given, given.inputs, expected=expected)
 
@@ -150,7 +153,8 @@ def test_rows_that_exponentials_are_cut_off_in(signature: str, dtype: np.dtype[A
     rows[9] *= 20
     rows[10, 7] = 60000
     rows[11] = -np.abs(rows[11]) - 63
-    check_rows(Rows(whole(signature), [rows.astype(dtype)], {}, dtype), loops="rows")
+    for some, loops in ((rows, "rows"), (np.tile(rows, (4, 1)), "columns"), (np.repeat(rows, 16, axis=0), "columns")):
+        check_rows(Rows(whole(signature), [some.astype(dtype)], {}, dtype), loops=loops)
 
 
 @pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
@@ -160,6 +164,15 @@ def test_exponentials_too_small_for_float32_have_a_sign(dtype: np.dtype[Any]) ->
     exponents[0, 9:] = -np.inf
     run(whole(BACKWARD).kernel, [gradients, exponents], out, compute=np.float64)
     assert_same(np.signbit(out[0]), np.array([True] * 7 + [False] + [True] + [False] * 31))
+
+
+def _check_exact(signature: str, given: list[Array]) -> None:
+    """Rows as they are, and cut into such as are worked on side by side."""
+    kernel, dtype = whole(signature).kernel, given[0].dtype
+    for inputs in (given, [one.reshape(-1, 8) for one in given]):
+        with np.errstate(all="ignore"):
+            expected = rounded(kernel(*(one.astype(np.float64) for one in inputs)), dtype).astype(dtype)
+        assert_same(run(kernel, inputs, np.empty_like(inputs[0]), compute=np.float64), expected)
 
 
 @pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
@@ -173,9 +186,7 @@ def test_numbers_less_exponentials_of_any_size(dtype: np.dtype[Any]) -> None:
     gradients[4, ::2] = 2.0**-20
     exponents[:, ::7] = rng.choice([-np.inf, -1000, -200, -104, -95, -88, -50, 0, 20, 88, 90, 300, 1000, np.inf, np.nan], (6, 143))
     given = [gradients.astype(dtype), exponents.astype(dtype)]
-    with np.errstate(all="ignore"):
-        expected = rounded(whole(BACKWARD).kernel(*(one.astype(np.float64) for one in given)), dtype).astype(dtype)
-    assert_same(run(whole(BACKWARD).kernel, given, np.empty_like(given[0]), compute=np.float64), expected)
+    _check_exact(BACKWARD, given)
 
 
 @pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
@@ -193,8 +204,7 @@ def test_weighed_differences_of_any_sign(tiny: int, dtype: np.dtype[Any]) -> Non
     values[6], weights[6] = 1.5, np.where(np.arange(1000) == 3, 1.0, 0.0)
     values[7] *= 2.0**-20
     given = [values.astype(dtype), weights.astype(dtype)]
-    expected = rounded(whole(PRODUCTS).kernel(*(one.astype(np.float64) for one in given)), dtype).astype(dtype)
-    assert_same(run(whole(PRODUCTS).kernel, given, np.empty_like(given[0]), compute=np.float64), expected)
+    _check_exact(PRODUCTS, given)
 
 
 @pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
@@ -206,8 +216,7 @@ def test_weighed_differences_that_float32_ends_in_the_middle_with(sign: int, dty
     values = rng.integers(-(1 << digits), 1 << digits, (100, 4096)) * 2.0 ** (2 - digits)
     weights = rng.integers(0, 1 << digits, (100, 4096)) * sign * 2.0 ** (-9 - digits)
     given = [values.astype(dtype), weights.astype(dtype)]
-    expected = rounded(whole(PRODUCTS).kernel(*(one.astype(np.float64) for one in given)), dtype).astype(dtype)
-    assert_same(run(whole(PRODUCTS).kernel, given, np.empty_like(given[0]), compute=np.float64), expected)
+    _check_exact(PRODUCTS, given)
 
 
 @pytest.mark.parametrize("length", [40, 257])
@@ -225,6 +234,7 @@ def test_products_under_a_sum_may_leave_the_range_of_float32(length: int) -> Non
     one[4] = 0
     given = Rows(whole(PRODUCTS), [one.astype(BF16), other.astype(BF16)], {}, BF16)
     check_rows(given, loops="rows")
+    check_rows(given._replace(inputs=[np.repeat(each[:, -25:], 16, axis=0) for each in given.inputs]), loops="columns")
 
 
 # How rows lie in memory
@@ -241,7 +251,8 @@ def test_rows_may_lie_in_any_way(signature: str, layout: str, dtype: np.dtype[An
 def test_rows_that_lie_side_by_side_are_not_worked_on_step_by_step(signature: str) -> None:
     for dtype in FLOATS:
         given = drawn_rows(np.random.default_rng(6), signature, (45, 77), dtype)
-        check_rows(given, [turned(one) for one in given.outputs()], inputs=[turned(one) for one in given.inputs], loops="rows")
+        loops = "columns" if signature == SOFTMAX and dtype != FLOAT else "rows"
+        check_rows(given, [turned(one) for one in given.outputs()], inputs=[turned(one) for one in given.inputs], loops=loops)
 
 
 @pytest.mark.parametrize("axis", [(0,), (1,), (2,), (0, 2), (1, 2), (0, 1), (0, 1, 2)], ids=str)
@@ -268,16 +279,41 @@ def test_columns(signature: str, dtype: np.dtype[Any]) -> None:
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("signature", SHORT)
 def test_short_rows(signature: str, dtype: np.dtype[Any]) -> None:
-    """Side by side, all of them in each pass; in memory, with others between them, or gathered."""
-    rng = np.random.default_rng(14)
+    check_short(signature, dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", [SOFTMAX, LOG_SOFTMAX_ALONE])
+def test_longer_rows_that_are_gone_through_three_times(signature: str, dtype: np.dtype[Any]) -> None:
+    """So much is done with them that they are turned for it; of half types even longer ones."""
+    rng = np.random.default_rng(16)
     single = dtype == FLOAT
-    for count, length in ((32, 2), (40, 7), (1_100, 31), (2_600, 10)):
+    for count, length in ((300, 32), (1_100, 48), (300, 49), (1_000, 128), (300, 129)):
         given = drawn_rows(rng, signature, (count, length), dtype, kinds=CALM if single else KINDS)
+        loops = "columns" if length <= (48 if single else 128) else "rows"
         expected = expected_of(given, single=single)
-        for lay in (np.array, turned, stepped, apart):
-            inputs = [lay(one) for one in given.inputs]
-            check_rows(given, inputs=inputs, loops="columns", single=single, expected=expected)
-            check_rows(given, [lay(one) for one in given.outputs()], inputs=inputs, loops="columns", single=single, expected=expected)
+        for lay in (np.array, turned, apart):
+            outputs, inputs = ([lay(one) for one in some] for some in (given.outputs(), given.inputs))
+            check_rows(given, outputs, inputs=inputs, loops=loops, single=single, expected=expected)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", SHORT)
+@pytest.mark.parametrize("columns", [640, 650])
+def test_short_rows_too_large_for_caches(columns: int, signature: str, dtype: np.dtype[Any]) -> None:
+    """Images, the same over and over, whose results pass by the caches where they fill cache lines; and rows one after the other."""
+    single = dtype == FLOAT
+    few = drawn_rows(np.random.default_rng(17), signature, (columns, 21), dtype, kinds=CALM)
+    expected = expected_of(few, single=single)
+    copies = LARGE // (2 * few.inputs[0].nbytes) + 1
+    for axis, shape in (((1,), (copies, 21, columns)), ((2,), (copies, columns, 21))):
+        images = [np.ascontiguousarray(np.broadcast_to(one.T if axis == (1,) else one, shape)) for one in few.inputs]
+        many = few._replace(inputs=images, axis=axis)
+        outputs = many.outputs()
+        run_whole(many, images, outputs, "columns", single=single)
+        for out, wanted in zip(outputs, expected, strict=True):
+            assert judge(out[0].T if axis == (1,) else out[0], wanted).right.all()
+            assert_same(out, np.broadcast_to(out[0], out.shape))
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
@@ -349,10 +385,10 @@ def test_large_results_of_elements(dtype: np.dtype[Any]) -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
-@pytest.mark.parametrize("signature", [SOFTMAX, MASKED, BACKWARD, GRADIENT, OF_ROWS, GROWN])
+@pytest.mark.parametrize("signature", [SOFTMAX, LOG_SOFTMAX_ALONE, MASKED, BACKWARD, PRODUCTS, GRADIENT, OF_ROWS, GROWN])
 def test_in_place(signature: str, dtype: np.dtype[Any]) -> None:
-    for lay in (np.array, turned):
-        given = drawn_rows(np.random.default_rng(11), signature, (33, 170), dtype)
+    for lay, shape in itertools.product((np.array, turned), ((33, 170), (90, 21))):
+        given = drawn_rows(np.random.default_rng(11), signature, shape, dtype)
         expected = expected_of(given)
         inputs = [lay(one) for one in given.inputs]
         outputs = given.outputs()
@@ -371,6 +407,8 @@ THREADED = {
     "side by side": (MASKED, (700, 300), (0,)),
     "columns": (SQUARES, (500, 777), (0,)),
     "short rows": (LOG_SOFTMAX, (9000, 21), (-1,)),
+    "longer rows": (SOFTMAX, (9000, 64), (-1,)),
+    "short columns": (PRODUCTS, (21, 9000), (0,)),
     "tall columns": (SQUARES, (1500, 601), (0,)),
     "totals": (SQUARES, (2, 400_001), (-1,)),
     "one total": (SUM, (1, 700_001), (-1,)),

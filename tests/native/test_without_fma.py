@@ -13,6 +13,7 @@ import pytest
 
 from acl_emu import matmul
 from acl_emu.codegen import fused
+from acl_emu.codegen.columns import is_settled_in_columns
 from acl_emu.cshim import build
 from acl_emu.native import engine
 from tests.native.functions import (
@@ -38,13 +39,14 @@ from tests.native.products import (
     check_special_numbers,
     check_values,
 )
-from tests.native.rows import LAYOUTS, check_kinds, check_layout
+from tests.native.rows import LAYOUTS, check_kinds, check_layout, check_short
 from tests.native.support import engine_is
 from tests.native.whole import check_range, check_rounding, is_followed
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16
 
 ELEMENTWISE = [one for one in signatures() if whole(one).is_elementwise][::5]
 ROWS = [one for one in signatures() if not whole(one).is_elementwise][::3]
+SHORT = [one for one in signatures() if is_settled_in_columns(whole(one).graph)]
 FOLLOWED = [one for one in signatures() if is_followed(one)][::3]
 """The kernels that are compiled for it."""
 BUILDS = {"baseline": (), "v3": ("-mavx2", "-mfma", "-mf16c")}
@@ -77,7 +79,7 @@ def test_the_same_with_fewer_instructions(name: str, tmp_path: Path) -> None:
     if not runs(name):
         pytest.skip("not on this processor")
     ulps = ULPS if BUILDS[name] else ULPS_WITHOUT_FMA
-    built = build_engine(tmp_path, BUILDS[name], list(dict.fromkeys([*ELEMENTWISE, *FOLLOWED, *ROWS])))
+    built = build_engine(tmp_path, BUILDS[name], list(dict.fromkeys([*ELEMENTWISE, *FOLLOWED, *ROWS, *SHORT])))
     with engine_is(engine.load(built)):
         for function in (*UNARY, *BINARY):
             check_arithmetic(function, 20_000)
@@ -95,6 +97,8 @@ def test_the_same_with_fewer_instructions(name: str, tmp_path: Path) -> None:
                 check_rounding(signature, dtype, 2)
             for signature in ROWS:
                 check_kinds(signature, dtype, 1)
+            for signature in SHORT:
+                check_short(signature, dtype)
             for signature, layout in itertools.product(ROWS[1::5], LAYOUTS):
                 check_layout(signature, dtype, layout)
     with pytest.MonkeyPatch.context() as patch:
