@@ -63,10 +63,10 @@ class Columns(Kernel):
             yield f"const int64_t pitch{number} = call->pitches[{number}];"
             yield f"const char *const soon{number} = call->soon[{number}];"
             yield f"const int64_t apart{number} = call->apart[{number}];"
-        for number in map(graph.outputs.index, graph.lane_outputs):
-            yield f"char *const out{number} = call->outs[{number}];"
-            yield f"const int64_t out_pitch{number} = call->out_pitches[{number}];"
-        yield from (f"char *const kept{number} = call->kept[{number}];" for number in range(len(graph.kept)))
+        for result in map(graph.outputs.index, graph.lane_outputs):
+            yield f"char *const out{result} = call->outs[{result}];"
+            yield f"const int64_t out_pitch{result} = call->out_pitches[{result}];"
+        yield from (f"char *const kept{room} = call->kept[{room}];" for room in range(len(graph.kept)))
         yield "double *const sums = call->sums;"
         yield "double *const results = call->results;"
         yield "const size_t stride = call->stride;"

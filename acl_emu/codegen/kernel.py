@@ -145,7 +145,7 @@ class Kernel:
                 yield f"    const float_vector r{name} = all_float((float)({constant} - (float){constant}));"
 
     def _ask(self, phase: int) -> Iterator[str]:
-        """For memory that is needed soon: where that cannot be the next row, or there is little to compute, only if the call says what is."""
+        """For memory that is needed soon: where there are no rows, or little to compute, only if the call says what that is."""
         if phase == self.graph.asking(self.storage) and not self.columns:
             ask = "ASK_FOR" if self.graph.busy else "ASK_IF_TOLD"
             yield from (f"        {ask}(soon{name[1:]}, apart{name[1:]}, i);" for name in self.graph.inputs)
