@@ -259,12 +259,10 @@ static void spread_out(const job *work, room *own, const place *at)
     }
 }
 
-/* Have the kernel work on a part of a row. */
-static void call_kernel(const job *work, room *own, const place *at)
+/* What is said to a kernel that works on rows, which are found later. */
+static fused_call call_on(const job *work, const room *own, void *rows[])
 {
-    void *rows[MOST_OPERANDS];
-    find_rows(work, own, at, 0, rows);
-    const fused_call call = {
+    return (fused_call){
         .outs = rows + work->program->reads,
         .ins = (const void *const *)rows,
         .constants = own->constants,
@@ -272,8 +270,16 @@ static void call_kernel(const job *work, room *own, const place *at)
         .sums = own->sums,
         .results = own->results,
         .stride = PARTIALS,
-        .streamed = passes_by(work, rows),
     };
+}
+
+/* Have the kernel work on a part of a row. */
+static void call_kernel(const job *work, room *own, const place *at)
+{
+    void *rows[MOST_OPERANDS];
+    fused_call call = call_on(work, own, rows);
+    find_rows(work, own, at, 0, rows);
+    call.streamed = passes_by(work, rows);
     work->kernel(&call, at->n);
     spread_out(work, own, at);
 }
@@ -594,15 +600,7 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
         return;
     }
     finished some = {.first = begin};
-    fused_call call = {
-        .outs = rows + work->program->reads,
-        .ins = (const void *const *)rows,
-        .constants = own->constants,
-        .kept = own->kept,
-        .sums = own->sums,
-        .results = own->results,
-        .stride = PARTIALS,
-    };
+    fused_call call = call_on(work, own, rows);
     for (int64_t row = begin; row < end; row++) {
         const place at = {.outer = row, .n = (size_t)work->program->inner};
         if (row == begin || !even) {

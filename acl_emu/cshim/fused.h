@@ -610,11 +610,13 @@ static inline void read_two_bf16(const uint16_t *from, float_vector *first, floa
     *first = (float_vector)_mm512_slli_epi32(pairs, 16);
     *second = (float_vector)_mm512_and_epi32(pairs, _mm512_set1_epi32((int)0xffff0000));
 }
-#define SUM_FITS(half, from, count, sum)                                                                                  \
+
+/* `read` reads two vectors for each k below `count`, so many apart: whether their sum is exact in float, and what it is. */
+#define PAIRS_FIT(count, apart, read, sum)                                                                                \
     ({                                                                                                                    \
         float_vector above = all_float(0), below = above, first, second;                                                  \
-        _Pragma("GCC unroll 4") for (size_t k = 0; k < (count); k += 2 * FLOATS) {                                        \
-            read_two_##half((from) + k, &first, &second);                                                                 \
+        _Pragma("GCC unroll 4") for (size_t k = 0; k < (count); k += (apart)) {                                           \
+            read;                                                                                                         \
             above = raised_add(above, raised_add(first, second));                                                         \
             below = lowered_add(below, lowered_add(first, second));                                                       \
         }                                                                                                                 \
@@ -622,8 +624,9 @@ static inline void read_two_bf16(const uint16_t *from, float_vector *first, floa
         !any(not_equal_float(above, below));                                                                              \
     })
 #else
-#define SUM_FITS(half, from, count, sum) ((sum) = all_float(0), 0)
+#define PAIRS_FIT(count, apart, read, sum) ((sum) = all_float(0), 0)
 #endif
+#define SUM_FITS(half, from, count, sum) PAIRS_FIT(count, 2 * FLOATS, read_two_##half((from) + k, &first, &second), sum)
 #define ADD_RUN(half)                                                                                                     \
     static inline void add_run_##half(const uint16_t *from, size_t count, double_vector *low, double_vector *high)        \
     {                                                                                                                     \

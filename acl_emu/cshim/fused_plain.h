@@ -117,23 +117,10 @@ static inline __attribute__((always_inline)) void sum_of_block_f32(const column_
     }
 }
 
-/* Numbers of half types are mostly added up in float, see SUM_FITS: if that is not exact, in the same order in double. */
-#ifdef HAS_64
+/* Numbers of half types are mostly added up in float: if that is not exact, in the same order in double. */
+#define READ_ROW(half, from, pitch, row) read_##half((const uint16_t *)((from) + (int64_t)(row) * (pitch)))
 #define ROWS_FIT(half, from, pitch, sum)                                                                                  \
-    ({                                                                                                                    \
-        float_vector above = all_float(0), below = above;                                                                 \
-        _Pragma("GCC unroll 4") for (int k = 0; k < ROWS_AT_ONCE; k += 2) {                                               \
-            const float_vector first = read_##half((const uint16_t *)((from) + k * (pitch)));                             \
-            const float_vector second = read_##half((const uint16_t *)((from) + (k + 1) * (pitch)));                      \
-            above = raised_add(above, raised_add(first, second));                                                         \
-            below = lowered_add(below, lowered_add(first, second));                                                       \
-        }                                                                                                                 \
-        (sum) = above;                                                                                                    \
-        !any(not_equal_float(above, below));                                                                              \
-    })
-#else
-#define ROWS_FIT(half, from, pitch, sum) ((sum) = all_float(0), 0)
-#endif
+    PAIRS_FIT(ROWS_AT_ONCE, 2, (first = READ_ROW(half, from, pitch, k), second = READ_ROW(half, from, pitch, k + 1)), sum)
 
 #define SUM_OF_BLOCK(half)                                                                                                \
     static inline void add_rows_##half(const char *from, int64_t pitch, double_vector *low, double_vector *high)          \
@@ -145,8 +132,7 @@ static inline __attribute__((always_inline)) void sum_of_block_f32(const column_
             upper = upper_half(sum);                                                                                      \
         } else {                                                                                                          \
             for (int k = 0; k < ROWS_AT_ONCE; k += 2) {                                                                   \
-                const float_vector first = read_##half((const uint16_t *)(from + k * pitch));                             \
-                const float_vector second = read_##half((const uint16_t *)(from + (k + 1) * pitch));                      \
+                const float_vector first = READ_ROW(half, from, pitch, k), second = READ_ROW(half, from, pitch, k + 1);   \
                 lower += lower_half(first) + lower_half(second);                                                          \
                 upper += upper_half(first) + upper_half(second);                                                          \
             }                                                                                                             \
