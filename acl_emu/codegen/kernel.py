@@ -752,7 +752,7 @@ class Kernel:
                 yield f"    if (rough && !(d{name}[0] > 0x1p-60)) {{"
                 yield from ("        rough = 0;", "        goto anew;", "    }")
             if self._has_rest(name):
-                yield f"    if (UNLIKELY(!isfinite(d{name}[0]))) {{ /* a product may have been too large for float */"
+                yield f"    if (UNLIKELY(!(fabs(d{name}[0]) < 0x1p15))) {{ /* products may have lost too much for it to be made up for */"
                 yield from (f"        {self.name.replace('_plain', '_in_double')}(call, n);", "        return;", "    }")
         names = [name for name in graph.steps if name in graph.rows and graph.levels[name] == phase + 1]
         for name in names:

@@ -27,6 +27,14 @@ static inline int64_t parts_of(int64_t length, int64_t part)
     return (length + part - 1) / part;
 }
 
+/* Memory that is read some steps later; not into the first-level cache, which has no room for it. */
+static inline void ask_for(const char *first, int64_t size)
+{
+    for (int64_t n = 0; n < size; n += CACHE_LINE) {
+        __builtin_prefetch(first + n, 0, 2);
+    }
+}
+
 /* What a step does. The order is known to acl_emu/native/program.py. */
 enum {
     ADD, SUB, MUL, DIV, NEG, ABS, SIGN, SQUARE, MAXIMUM, MINIMUM, EXP, EXP_OF_DIFFERENCE, EXP_OF_PRODUCT, LOG, LOG1P, LOG_OF_ODDS, SQRT,

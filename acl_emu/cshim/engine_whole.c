@@ -595,7 +595,7 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
         wish_for_rows(work, end, &soon);
     }
     const int64_t asked = soon.count ? acl_emu_wished(&soon) / (end - begin) + 1 : 0;
-    if (even && are_reduced_together(work)) {
+    if (even && !differ && are_reduced_together(work)) {
         reduce_rows(work, own, begin, end, to_next, &soon, asked);
         return;
     }

@@ -13767,7 +13767,7 @@ static void g67_f32_plain(const fused_call *call, size_t n)
         n_t2 |= not_equal_float(vt2, vt2);
     }
     const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
-    if (UNLIKELY(!isfinite(dt2[0]))) { /* a product may have been too large for float */
+    if (UNLIKELY(!(fabs(dt2[0]) < 0x1p15))) { /* products may have lost too much for it to be made up for */
         g67_f32_in_double(call, n);
         return;
     }

@@ -91,13 +91,6 @@ typedef struct {
     int64_t pitch, count, ahead;
 } column_rows;
 
-static inline void ask_for(const char *from, size_t size)
-{
-    for (size_t k = 0; k < size; k += CACHE_LINE) {
-        __builtin_prefetch(from + k, 0, 2);
-    }
-}
-
 /* A block is `width` columns. */
 static inline __attribute__((always_inline)) void sum_of_block_f32(const column_rows *rows, double *sums, size_t width)
 {

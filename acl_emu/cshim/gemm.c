@@ -144,7 +144,7 @@ static int64_t take_panels(block *work, int64_t *first)
 }
 
 /* What a tile is added to is there by the time that its sums are. */
-static void ask_for(const matrix *added, int64_t row, int64_t column, int64_t rows, int64_t columns)
+static void ask_for_added(const matrix *added, int64_t row, int64_t column, int64_t rows, int64_t columns)
 {
     enum { LINE = 64 };
     for (int64_t r = row; r < row + rows; r++) {
@@ -178,7 +178,7 @@ static void multiply_panels(void *argument)
             for (int64_t p = 0; p < count; p++) {
                 const int64_t row = (panel + p) * code->rows, rows = at_most(work->whole->rows - row, code->rows);
                 if (work->end.complete && work->end.added.memory && work->end.added.across <= (int64_t)sizeof(float)) {
-                    ask_for(&work->end.added, row, work->column + column, rows, columns);
+                    ask_for_added(&work->end.added, row, work->column + column, rows, columns);
                 }
                 if (work->as_they_lie) {
                     const float *lines = (const float *)(work->a.memory + row * work->a.down);

@@ -102,14 +102,6 @@ INLINED void store(char *to, int64_t stride, int64_t dtype, const float *from, i
     }
 }
 
-/* What is read some steps later. */
-INLINED void ask_for(const char *first, int64_t size)
-{
-    for (int64_t n = 0; n < size; n += CACHE_LINE) {
-        __builtin_prefetch(first + n, 0, 2); /* the first-level cache has no room for it */
-    }
-}
-
 /* Elements of a line that are turned one after the other. */
 enum { LINE = 64 };
 

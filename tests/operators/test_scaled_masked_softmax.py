@@ -77,6 +77,13 @@ def test_large_scores_keep_their_digits(device: int, scale: float) -> None:
     assert_right(forward(x, random_mask(x.shape, 4), scale))
 
 
+@pytest.mark.parametrize("scale", [3e4, 1e6, 3e7, 1e8, 1e9, 1e10, -3e7])
+def test_scores_that_differ_in_what_their_products_lose(device: int, scale: float) -> None:
+    """Numbers next to each other, whose products are so large that float32 has few digits of their differences, or none."""
+    steps = np.random.default_rng(7).integers(-6, 7, (2, 3, 64, 64))
+    assert_right(forward((1 + steps * 2.0**-24).astype(np.float32), random_mask((2, 3, 64, 64), 8), scale))
+
+
 @pytest.mark.parametrize(("largest", "scale"), [(1e30, 1e10), (-1e30, 1e10), (1e-30, 1e35), (1e30, 1e-45), (1.0, 1e300)])
 def test_scores_beyond_float32(device: int, largest: float, scale: float) -> None:
     """Products that are too large for float32, or made of what is, are as in float64."""
