@@ -30,6 +30,6 @@ def aclnnLogSigmoidForward(self: Values, out: ValuesOut, buffer: Buffer) -> Plan
 
 
 def log_sigmoid(x: Array) -> Array:
-    """Without overflow on either side."""
-    logarithms: Array = np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+    """Without overflow on either side; what is too small for a number is still negative."""
+    logarithms: Array = -(np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0))
     return logarithms

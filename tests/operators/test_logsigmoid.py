@@ -72,6 +72,16 @@ def test_far_out(operator: str, dtype: np.dtype, device: int) -> None:
     assert_accurate(call.run(), golden(call))
 
 
+@pytest.mark.parametrize("operator", [PLAIN, FORWARD])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("elements", [8, 1 << 15])
+def test_what_is_too_small_for_a_number_is_still_negative(operator: str, dtype: np.dtype, elements: int, device: int) -> None:
+    """However many elements there are, and so whatever they are evaluated in."""
+    found = case(operator, np.linspace(200, 700, elements).astype(dtype)).run()
+    assert_equal(found, np.zeros(elements))
+    assert np.signbit(found).all()
+
+
 def test_large_slopes_far_out(device: int) -> None:
     """A tensor that is evaluated in float32: exponentials too large for it beside others, whose slopes are not nothing."""
     x = np.linspace(-120, 160, 1 << 15, dtype=np.float32).reshape(256, 128).T
