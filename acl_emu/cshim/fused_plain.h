@@ -80,8 +80,8 @@ SUMS_OF_ROWS(f32)
 SUMS_OF_ROWS(f16)
 SUMS_OF_ROWS(bf16)
 
-/* Columns: some rows at a time, so that what they have come to is fetched less often; all of them, where few vectors hold that. The rows that follow are asked
- * for meanwhile: those of a column lie in other pages than each other, which the processor does not foresee. */
+/* Columns: some rows at a time, so that what they have come to is fetched less often; all of them, where few vectors hold that. Of some, those that
+ * follow are asked for meanwhile: rows of a column lie in other pages than each other, which the processor does not foresee. */
 
 enum { COLUMN_BLOCK = 4 * FLOATS, ROWS_AT_ONCE = 8 };
 

@@ -43,20 +43,20 @@ _CHEAP = frozenset({"add", "sub", "mul", "neg", "abs", "equal", "not_equal", "le
 """Worth computing again in a later phase, rather than keeping."""
 _SHORT_ROW = 32
 """Shorter rows are better worked on side by side."""
+_DEARER_ROWS = {2: 129, 4: 49}
+"""The same where a kernel goes through its one read three times, by the size of an element: the more there is to do, the less it counts
+that rows are turned."""
 _LONG_ROW, _LONGER_ROW, _LONGEST_ROW = 128, 512, 8192
 """From which on whole kernels without reductions work on rows one by one, where reads that are the same for all of one are not repeated for
 each element: if no other kernel is at hand, and if one is. The longest are worked on in pieces."""
-_DEARER_ROWS = {2: 129, 4: 49}
-"""The same where a kernel goes through one read three times, by the size of an element: the more there is to do, the less it counts that
-rows are turned."""
 _KEPT_BYTES = 1 << 20
+"""Of what steps keep of columns from one phase to the next."""
 _STRIP_BYTES = 1 << 14
-"""Of columns that go through such a kernel together."""
+"""Of what a whole kernel reads of the columns that go through all its phases together."""
 _LINE, _WIDE_STRIP_BYTES = 64, 1 << 18
 """The same where rows begin within cache lines: results do not pass by the caches then, and are better written in longer pieces."""
-_COLUMN_ROWS, _PART_ELEMENTS, _FEW_ELEMENTS = 512, 1 << 18, 1 << 15
-"""Of the parts that tall columns are cut into, at least; fewer elements where there are not many parts of them."""
-_PARTS = 16
+_COLUMN_ROWS, _PART_ELEMENTS, _FEW_ELEMENTS, _PARTS = 512, 1 << 18, 1 << 15, 16
+"""Of the parts that tall columns are cut into, at least; fewer elements, down to a few, where that would make fewer parts than these."""
 _NARROW = 16
 """Fewer columns that lie in order are worked on as columns, however few: the engine takes some rows of them for one."""
 _CACHED_COLUMNS, _CACHED_ELEMENTS = 512, 1 << 21
@@ -266,7 +266,7 @@ class _Compiler:
         fused, by_row = self._kernel(elements, short, by_lanes=shape == _BLOCKS)
         if fused is None and short and not self._is_short(elements, rows):
             short = False
-            fused, by_row = self._kernel(elements, short, by_lanes=shape == _BLOCKS)
+            fused, by_row = self._kernel(elements, short)
         if fused is None:
             return None
         if by_row:
@@ -285,7 +285,7 @@ class _Compiler:
             lanes = min(lanes, -(-self._run(shape, inner) // 16) * 16)
         return self._packed(lower, fused, shape, outer, inner, block, lanes)
 
-    def _kernel(self, elements: list[int], side_by_side: bool, *, by_lanes: bool) -> tuple[Fused | None, bool]:
+    def _kernel(self, elements: list[int], side_by_side: bool, *, by_lanes: bool = False) -> tuple[Fused | None, bool]:
         """A kernel that was compiled as a whole, and whether it takes what is the same for a row of these axes as one number.
 
         ``by_lanes``: one that takes it as an element is tried first, since operands do not lie along rows.
