@@ -9,7 +9,7 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "bench" / "results.json"
 
 
-def operator_rows(only: str, failed: list[str], *, full: bool) -> Iterator[Row]:
-    """Measured in a process for each chip, and shown; what fails is noted."""
+def operator_rows(only: str, failed: list[str], *, full: bool) -> list[Row]:
+    """Measured in a process for each chip, in several passes, and shown; what fails is noted."""
+    rows: dict[tuple[str, str, str, str], Row] = {}
     for chip in dict.fromkeys(subject.chip for subject in SUBJECTS if only.lower() in subject.operator.lower()):
         command = [sys.executable, "-m", "benchmarks.operators", "--only", only, "--chip", chip, *(["--full"] if full else [])]
         with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "ACL_EMU_SOC": chip}, stdout=subprocess.PIPE, text=True) as process:
@@ -36,16 +37,21 @@ def operator_rows(only: str, failed: list[str], *, full: bool) -> Iterator[Row]:
                 else:
                     row = Row(**found)
                     show(row)
-                    yield row
+                    if row.place in rows:
+                        rows[row.place].join(row)
+                    else:
+                        rows[row.place] = row
         if process.returncode:
             failed.append(f"the process of {chip or 'the usual chip'} ended with {process.returncode}")
+    return list(rows.values())
 
 
 def show(row: Row) -> None:
     """A line on the terminal."""
     print(
         f"{row.subject:44.44} {row.dtype:8} {row.size:6} {row.layout:10} {page.milliseconds(row.emulator):>8} ms"
-        f"  torch {page.milliseconds(row.torch):>8} ms  ratio {page.number(row.ratio):>5}  bound {page.number(row.share):>5}  {row.note}",
+        f"  torch {page.milliseconds(row.torch):>8} ms  ratio {page.number(row.ratio):>5}  bound {page.number(row.share):>5}"
+        f"  in order {page.number(row.order):>5}  {row.note}",
         flush=True,
     )
 
@@ -76,7 +82,7 @@ def measure(*, full: bool) -> dict[str, Any]:
         **_noted(failed, "programs", lambda: {"start_up": programs.start_up(), "checker": programs.checker()}),
         **_noted(failed, "scale", scale.measure),
     }
-    rows = list(operator_rows("", failed, full=full))
+    rows = operator_rows("", failed, full=full)
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "full": full,
@@ -110,7 +116,7 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.only:
         failed: list[str] = []
-        list(operator_rows(chosen.only, failed, full=chosen.full))
+        operator_rows(chosen.only, failed, full=chosen.full)
         sys.exit(1 if failed else 0)
     if not chosen.again:
         found = measure(full=chosen.full)

@@ -1,6 +1,7 @@
 """Every operator against torch and against the bound of the machine.
 
-``python -m benchmarks.operators`` measures those of one chip and writes a line of JSON for each row; ``python -m benchmarks`` starts it.
+``python -m benchmarks.operators`` measures those of one chip and writes a line of JSON for each row, pass by pass; ``python -m benchmarks``
+starts it.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,13 +35,15 @@ SAMPLE = 0.002
 """Seconds that a sample takes at least."""
 TOO_LONG = 2.0
 """Seconds: what takes longer is timed in two rounds."""
+PASSES = 3
+"""How often everything is measured, but for what takes long."""
 ONCE = 10.0
 """Seconds: a rival that takes longer is not run again; the run whose result was compared is its sample."""
 
 
 @dataclass
 class Row:
-    """What was measured of one call; seconds."""
+    """What was measured of one call, in one pass or in several that lie apart; seconds."""
 
     subject: str
     kind: str
@@ -46,28 +51,78 @@ class Row:
     dtype: str
     size: str
     layout: str
-    rounds: int
-    emulator: float
-    torch: float | None = None
-    """The median; none where torch is not installed, has no such kernel, or was left out."""
+    samples: dict[str, list[float]] = field(default_factory=dict)
+    """By side, round by round: the emulator; torch, where it is installed and has such a kernel; torch by way of float32, for matrix
+    products of half types; the emulator on operands in order, where these are not."""
+    bounds: list[float] = field(default_factory=list)
+    """Pass by pass what the machine needs at least: bytes over bandwidth, or flops over the speed of a product, at their best."""
+    shares: list[float] = field(default_factory=list)
+    """And how much of the emulator's time that is: 1 is as fast as the machine allows."""
     composite: bool = False
-    torch_float32: float | None = None
-    """A matrix product of half types by way of float32."""
-    bound: float | None = None
-    """What the machine needs at least: bytes over bandwidth, or flops over the speed of a product, at their best in the same rounds."""
     bytes: int = 0
     flops: int = 0
+    is_long: bool = False
+    """Whether a pass of a few rounds is all that there is time for."""
     note: str = ""
+
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        """Which row of all it is."""
+        return self.subject, self.dtype, self.size, self.layout
+
+    @property
+    def emulator(self) -> float:
+        """Its median."""
+        return statistics.median(self.samples["emulator"])
+
+    @property
+    def torch(self) -> float | None:
+        """Its median; none where torch did not take part."""
+        return self._median("torch")
+
+    @property
+    def torch_float32(self) -> float | None:
+        """The median of a product of half types by way of float32."""
+        return self._median("torch_float32")
 
     @property
     def ratio(self) -> float | None:
         """Torch's time over the emulator's."""
-        return None if self.torch is None else self.torch / self.emulator
+        return self._over("torch")
+
+    @property
+    def order(self) -> float | None:
+        """The time on operands in order over this one."""
+        return self._over("contiguous")
+
+    @property
+    def bound(self) -> float | None:
+        """The median of the bounds."""
+        return statistics.median(self.bounds) if self.bounds else None
 
     @property
     def share(self) -> float | None:
-        """The bound over the emulator's time: 1 is as fast as the machine allows."""
-        return None if self.bound is None else self.bound / self.emulator
+        """The median of the shares."""
+        return statistics.median(self.shares) if self.shares else None
+
+    def join(self, other: Row) -> None:
+        """Take in another pass."""
+        for side, times in other.samples.items():
+            self.samples.setdefault(side, []).extend(times)
+        self.bounds += other.bounds
+        self.shares += other.shares
+
+    def _median(self, side: str) -> float | None:
+        return statistics.median(self.samples[side]) if side in self.samples else None
+
+    def _over(self, side: str) -> float | None:
+        """The median of what a side took over what the emulator did in the same round: machines change their speed between rounds."""
+        if side not in self.samples:
+            return None
+        theirs, ours = self.samples[side], self.samples["emulator"]
+        if len(theirs) != len(ours):  # a side that was run once
+            return statistics.median(theirs) / statistics.median(ours)
+        return statistics.median(other / own for other, own in zip(theirs, ours, strict=True))
 
 
 @dataclass(frozen=True)
@@ -154,7 +209,7 @@ class Contest:
         self.subject = subject
         self.given = arguments(subject, dtype, size, layout)
         self.inplace = "selfRef" in self.given
-        self.row = Row(subject.name, subject.kind, subject.exponential, dtype, size, layout, 0, 0.0)
+        self.row = Row(subject.name, subject.kind, subject.exponential, dtype, size, layout)
         self.row.bytes = bytes_moved(subject, self.given)
         self.row.flops = subject.flops(size) if subject.products else 0
         self.call = Call(subject.operator, self.given)
@@ -176,7 +231,7 @@ class Contest:
             self.row.note = f"refused: {difference}"
         else:
             if taken > ONCE:
-                setattr(self.row, name, taken)
+                self.row.samples[name] = [taken]
             else:
                 self.slowest = max(self.slowest, taken)
                 self.sides[name] = self._side(rivalry.run, rivalry.restore)
@@ -191,18 +246,16 @@ class Contest:
 
     def result(self) -> Row:
         """Time everyone who takes part."""
-        if self.row.size != "large":
-            budget = Budget(7, 15, 0.3)
-        elif self.slowest < TOO_LONG / 4:
-            budget = Budget(5, 9, 0.8)
-        else:
+        self.row.is_long = self.slowest >= TOO_LONG / 4
+        if self.row.is_long:
             budget = Budget(3, 3) if self.slowest < TOO_LONG else Budget(2, 2)
+        else:
+            budget = Budget(3, 5, 0.5) if self.row.size == "large" else Budget(3, 7, 0.15)
         times, row = in_turn(self.sides, budget), self.row
-        row.rounds = len(times["emulator"].samples)
-        for name, taken in times.items():
-            setattr(row, name, taken.best if name == "bound" else taken.median)
-        if row.bound is not None:
-            row.bound *= row.flops / bounds.product().flops if row.flops else row.bytes / bounds.copy().bytes
+        if bound := times.pop("bound", None):
+            needed = bound.best * (row.flops / bounds.product().flops if row.flops else row.bytes / bounds.copy().bytes)
+            row.bounds, row.shares = [needed], [needed / times["emulator"].median]
+        row.samples |= {name: taken.samples for name, taken in times.items()}
         return row
 
     def _side(self, run: Callable[[], object], restore: Callable[[], object]) -> Side:
@@ -212,8 +265,13 @@ class Contest:
 
 def measure(subject: Subject, dtype: str, size: str, layout: str, *, everything: bool = False) -> Row:
     """One row. Torch's products of half types are slow: large ones are measured only where everything is."""
-    contest = Contest(subject, dtype, size, layout)
-    with contest.call:
+    with ExitStack() as calls:
+        contest = Contest(subject, dtype, size, layout)
+        calls.enter_context(contest.call)
+        if layout != "contiguous":
+            in_order = Contest(subject, dtype, size, "contiguous")
+            calls.enter_context(in_order.call)
+            contest.sides["contiguous"] = in_order.sides["emulator"]
         if rivals is not None:
             halves = subject.products > 0 and dtype != "float32"
             if halves:
@@ -235,6 +293,19 @@ def attempt(subject: Subject, dtype: str, size: str, layout: str, *, everything:
         return {"failed": f"{subject.name} {dtype} {size} {layout}: {type(error).__name__}: {error}"}
 
 
+def passes(chosen: Selection) -> Iterator[dict[str, Any]]:
+    """All rows several times over, since a machine may be slow for minutes; what fails or takes long only once."""
+    rows = [(subject, *row) for subject in chosen.subjects() for row in chosen.rows(subject)]
+    for _ in range(PASSES):
+        again = []
+        for row in rows:
+            found = attempt(*row, everything=chosen.full)
+            if not found.get("is_long", True):
+                again.append(row)
+            yield found
+        rows = again
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true")
@@ -244,9 +315,8 @@ def main() -> None:
     assert os.environ.get("ACL_EMU_SOC", "") == chosen.chip
     for subject in chosen.subjects():
         aclnnop.find(subject.operator)  # imported before anything is timed
-    for subject in chosen.subjects():
-        for dtype, size, layout in chosen.rows(subject):
-            print(json.dumps(attempt(subject, dtype, size, layout, everything=chosen.full)), flush=True)
+    for found in passes(chosen):
+        print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":

@@ -74,19 +74,16 @@ def number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}" if value < 100 else f"{value:.0f}"
 
 
-def cells(row: Row, *, torch: bool, bound: bool) -> list[str]:
-    """A row of the operators' tables."""
-    line = [row.subject + (" †" if torch and row.composite else ""), row.dtype, milliseconds(row.emulator)]
-    if torch:
-        line += [milliseconds(row.torch), number(row.ratio)]
-    if bound:
-        line.append(number(row.share))
-    return line
-
-
-def heads(*, torch: bool, bound: bool) -> list[str]:
-    """Their heads."""
-    return ["operator", "dtype", "ms"] + ["torch ms", "torch / emulator"] * torch + ["share of bound"] * bound
+def _tables(rows: Sequence[Row], *, torch: bool) -> list[str]:
+    """Rows of one size and layout, with the columns that any of them has."""
+    bound, order = (any(numbers) for numbers in zip(*((row.share is not None, row.order is not None) for row in rows), strict=True))
+    heads = ["operator", "dtype", "ms"] + ["torch ms", "torch / emulator"] * torch + ["share of bound"] * bound + ["× in order"] * order
+    lines = []
+    for row in rows:
+        line = [row.subject + (" †" if torch and row.composite else ""), row.dtype, milliseconds(row.emulator)]
+        line += [milliseconds(row.torch), number(row.ratio)] * torch + [number(row.share)] * bound
+        lines.append(line + [number(row.order and 1 / row.order)] * order)
+    return table(heads, lines)
 
 
 def _operators(rows: Sequence[Row]) -> list[str]:
@@ -94,11 +91,8 @@ def _operators(rows: Sequence[Row]) -> list[str]:
     lines = []
     for size, title in (("large", "Large calls"), ("medium", "Medium calls"), ("small", "Small calls of every operator")):
         for layout in ("contiguous", "transposed", "stepped"):
-            chosen = [row for row in rows if row.size == size and row.layout == layout]
-            if chosen:
-                bound = any(row.bound is not None for row in chosen)
-                lines += [f"## {title}, {layout}", ""]
-                lines += table(heads(torch=torch, bound=bound), (cells(row, torch=torch, bound=bound) for row in chosen))
+            if chosen := [row for row in rows if row.size == size and row.layout == layout]:
+                lines += [f"## {title}, {layout}", "", *_tables(chosen, torch=torch)]
     return [*lines, *_half_products(rows), *_refused(rows)]
 
 
@@ -179,8 +173,8 @@ def _programs(found: dict[str, Any]) -> list[str]:
 
 
 _INTRODUCTION = """\
-Written by `{command}` on {date}. Ratios are medians of samples taken in turn in one run; absolute times are shown but
-claim nothing. Both sides get the same bytes, and a side whose result differs is not timed.
+Written by `{command}` on {date}. Ratios are medians of samples taken in turn in one run, in three passes over all
+operators; absolute times are shown but claim nothing. Both sides get the same bytes, and a side whose result differs is not timed.
 """
 
 _DISTURBED = """\
@@ -200,7 +194,7 @@ _TERMS = """\
 Share of bound: bytes that must be read or written once, over the bandwidth of the best copy in the same rounds; for matrix products their
 operations, over the speed of the best float32 product. An operator that only reads can be faster than a copy. Large operands have 16 M
 elements, the fused ones 2048 rows, 32768 words, 1024 wide. Torch is called in its `out=` form; † marks what takes it several calls. A dash:
-torch has no such kernel, or it was left out.
+torch has no such kernel, or it was left out. × in order: the time over that of the same call on operands in order, in the same rounds.
 """
 
 

@@ -11,9 +11,13 @@ from benchmarks import page, roofline, targets
 from benchmarks.operators import Row
 
 
-def row(subject: str = "Add", **changes: Any) -> Row:
-    usual = {"kind": "element", "exponential": False, "dtype": "float32", "size": "large", "layout": "contiguous", "rounds": 5}
-    return Row(subject, **{**usual, "emulator": 0.010, "torch": 0.012, "bound": 0.009, "bytes": 3 << 26, **changes})
+def row(subject: str = "Add", emulator: float = 0.010, bound: float | None = 0.009, **changes: Any) -> Row:
+    """Measured in one round; sides that are named, besides torch, take part."""
+    sides = {side: changes.pop(side, usual) for side, usual in (("torch", 0.012), ("contiguous", None))}
+    samples = {side: [seconds] for side, seconds in {"emulator": emulator, **sides}.items() if seconds is not None}
+    usual = {"kind": "element", "exponential": False, "dtype": "float32", "size": "large", "layout": "contiguous", "bytes": 3 << 26}
+    bounds = {"bounds": [bound], "shares": [bound / emulator]} if bound is not None else {}
+    return Row(subject, samples=samples, **{**usual, **bounds, **changes})
 
 
 def verdict(rows: list[Row], beginning: str) -> targets.Verdict:
@@ -35,8 +39,8 @@ def verdict(rows: list[Row], beginning: str) -> targets.Verdict:
         ("NLLLoss2dBackward", [row("NLLLoss2dBackward", kind="index", torch=0.029)], False),
         ("fused cross entropy: at least 0.8", [row("FusedX", kind="product", bound=0.0081)], True),
         ("fused cross entropy: at least 3", [row("FusedX", kind="product", torch=0.029)], False),
-        ("transposed", [row(), row(layout="transposed", emulator=0.0149)], True),
-        ("transposed", [row(), row(layout="transposed", emulator=0.0151)], False),
+        ("transposed", [row(layout="transposed", emulator=0.0149, contiguous=0.010)], True),
+        ("transposed", [row(layout="transposed", emulator=0.0151, contiguous=0.010)], False),
         ("above 64 K", [row(), row(size="medium", torch=0.0099)], False),
         ("above 64 K", [row(), row(size="small", torch=0.0001)], True),
     ],
@@ -47,6 +51,27 @@ def test_targets(beginning: str, rows: list[Row], met: bool | None) -> None:
 
 def test_a_target_that_is_missed_says_by_whom() -> None:
     assert verdict([row(), row("Sub", emulator=0.018)], "element-wise and row-wise, float32").found == "1 of 2; misses: Sub float32 0.50"
+
+
+def test_what_is_too_slow_transposed_is_told_as_the_target_is() -> None:
+    assert verdict([row(layout="transposed", emulator=0.02, contiguous=0.01)], "transposed").found.endswith("Add float32 transposed 2.00")
+
+
+def test_passes_are_joined_round_by_round() -> None:
+    """A machine that is three times slower in one pass changes nothing in ratios."""
+    passes = [row(emulator=seconds, torch=2 * seconds, bound=0.5 * seconds) for seconds in (0.01, 0.03, 0.011)]
+    first, *others = passes
+    for other in others:
+        first.join(other)
+    assert first.samples == {"emulator": [0.01, 0.03, 0.011], "torch": [0.02, 0.06, 0.022]}
+    assert (first.emulator, first.torch, first.ratio, first.share, first.bound, first.order) == (0.011, 0.022, 2.0, 0.5, 0.0055, None)
+
+
+def test_a_rival_that_was_run_once_counts_once() -> None:
+    once = row()
+    once.samples["emulator"] = [0.01, 0.02, 0.03]
+    once.samples["torch"] = [12.0]
+    assert once.ratio == 600
 
 
 def test_what_is_missed_by_little_is_counted_apart() -> None:
@@ -99,7 +124,9 @@ def test_the_page_has_everything() -> None:
         "scale": SCALE,
         "programs": {"start_up": {"program": 0.2, "numpy": 0.1}, "checker": {"samples": {"checked": 2.0, "unchecked": 1.0}}},
     }
+    rows.append(row("Sub", layout="transposed", emulator=0.014, contiguous=0.01))
     text = page.write(found, rows, targets.of_scale(SCALE))
+    assert "| Sub | float32 | 14 | 12 | 0.86 | 0.64 | 1.40 |" in text
     assert "| Add | float32 | 10 | 12 | 1.20 | 0.90 |" in text
     for expected in (
         "refused: out[0]",

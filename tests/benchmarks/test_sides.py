@@ -160,3 +160,19 @@ def test_without_torch_the_emulator_is_measured_alone(monkeypatch: pytest.Monkey
     row = measure(SMOOTH, "float32", "medium", "contiguous")
     assert row.emulator > 0
     assert row.torch is None
+
+
+def test_transposed_operands_are_timed_beside_those_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operators, "rivals", None)
+    row = measure(SMOOTH, "float32", "medium", "transposed")
+    assert row.order is not None
+    assert len(row.samples["contiguous"]) == len(row.samples["emulator"]) >= 3
+
+
+def test_everything_is_measured_in_several_passes_but_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operators, "rivals", None)
+    monkeypatch.setattr(operators.Selection, "rows", lambda self, subject: iter([("float32", "small", "contiguous")]))
+    chosen = operators.Selection(only="SmoothL1LossBackward")
+    assert [found["subject"] for found in operators.passes(chosen)] == ["SmoothL1LossBackward"] * operators.PASSES
+    monkeypatch.setattr(operators, "TOO_LONG", 0.0)
+    assert len(list(operators.passes(chosen))) == 1
