@@ -616,7 +616,7 @@ static int is_streamed(const job *work)
             }
         }
     }
-    return is_large(work);
+    return work->large;
 }
 
 /* Tiles of a unit whose length no number depends on, or of such that are taken together: as many as leave some units for every thread, since it takes a while after each until
@@ -625,6 +625,22 @@ static int64_t chunk_tiles(const header *program, int64_t tile, int64_t threads)
 {
     const int64_t fitting = program->outer * program->inner / (tile * threads * LEAST_UNITS);
     return fitting < CHUNK_TILES ? CHUNK_TILES : fitting < MOST_CHUNK_TILES ? fitting : MOST_CHUNK_TILES;
+}
+
+/* Bytes that operands some steps apart are gathered from at a time, and elements that have to be found there: for fewer it takes too long to begin. */
+enum { STEPPED_BYTES = 1280, LEAST_STEPPED = 64 };
+
+/* Such operands are gathered a few cache lines at a time: where memory is gone through piece by piece, a processor reads ahead best in short ones. */
+static void shorten_tile(job *work)
+{
+    for (int64_t k = 0; k < work->program->operands; k++) {
+        const operand_view *view = &work->operands[k];
+        const int64_t stride = view->inner.stride[view->inner.count - 1];
+        if (is_step(stride, view->item) && stride * LEAST_STEPPED <= STEPPED_BYTES) {
+            const size_t fitting = padded((size_t)(STEPPED_BYTES / stride));
+            work->tile = fitting < work->tile ? fitting : work->tile;
+        }
+    }
 }
 
 /* Whether what units find is put together when all are through. */
@@ -645,6 +661,9 @@ static int divide(job *work, int64_t threads)
     work->unit_length = program->shape == ROWS ? (rows ? rows : 1) : program->shape == TOTALS ? TOTAL_TILES * tile : chunk;
     if (work->whole) {
         acl_emu_divide_whole(work);
+    }
+    if (program->shape == MAP && work->large) {
+        shorten_tile(work);
     }
     work->chunks = pieces_of(program, work->unit_length);
     switch (program->shape) {
@@ -690,6 +709,7 @@ static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int
         work.whole = &fused->entries[program->fused];
         work.kernel = (program->shape == COLUMNS ? work.whole->columns : work.whole->kernels)[program->storage][program->way];
     }
+    work.large = is_large(&work);
     work.streamed = is_streamed(&work);
     if (!divide(&work, threads)) {
         return NO_MEMORY;
@@ -699,7 +719,7 @@ static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int
     }
     threads = threads < work.units ? threads : work.units;
     /* What the caches do not hold is read in order, by all threads together, unless it is turned: then they would read the same pages side by side. */
-    const int together = is_large(&work) && !is_turned_somewhere(&work);
+    const int together = work.large && !is_turned_somewhere(&work);
     work.shares = together ? 1 : threads < MOST_SHARES ? threads : MOST_SHARES;
     acl_emu_engine_together(run_units, &work, threads);
     if (has_partials(&work) && !atomic_load(&work.failed)) {

@@ -55,6 +55,9 @@ typedef struct {
 /* Of elements of four bytes, some from each of many lines become a few lines of that many elements. */
 enum { STRIP_ITEM = 4, STRIP_LINES = 4, STRIP_ELEMENTS = 64 };
 
+/* Elements from one to the next that is gathered, at most, where vectors are. */
+enum { MOST_STEP = 8 };
+
 /* What is compiled once for each instruction set: functions on lanes of float and of double and, as far as whole numbers need them, of other types. */
 typedef struct {
     tile_function *functions[I64 + 1][FUNCTIONS];
@@ -74,8 +77,9 @@ typedef struct {
     void (*from_double[2])(void *lanes, const double *values, size_t n);
     turning turn[8 + 1][2]; /* by the size of an element, where there is one: few lines, and the most */
     void (*turn_strip)(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed); /* or NULL; STRIP_ELEMENTS lines become STRIP_LINES */
-    /* Of elements of two and of four bytes, every second one. */
-    void (*every_second[2])(void *to, const void *from, size_t n);
+    /* Elements of two and of four bytes from places that are up to MOST_STEP elements apart, and back to them. */
+    void (*take_steps[2])(void *to, const void *from, int64_t step, size_t n);
+    void (*put_steps[2])(void *to, int64_t step, const void *from, size_t n);
     /* Elements `stride` bytes apart, each as many times in a row; by how often their size doubles. The last vector may go beyond the end. */
     void (*repeat[4])(char *to, const char *from, int64_t stride, size_t n, size_t times);
     /* Lines of some bytes, from `stride` to `pitch` apart; of the first `asked` the one that lies `ahead` lines on is asked for. */

@@ -31,8 +31,12 @@ static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t 
         repeat(to, from, 0, 1, (int64_t)n, item);
         return;
     }
-    if (to_stride == item && from_stride == 2 * item && (item == 2 || item == 4)) {
-        acl_emu_engine_tiles->every_second[item == 4](to, from, n);
+    if (to_stride == item && is_step(from_stride, item)) {
+        acl_emu_engine_tiles->take_steps[item == 4](to, from, from_stride / item, n);
+        return;
+    }
+    if (from_stride == item && is_step(to_stride, item)) {
+        acl_emu_engine_tiles->put_steps[item == 4](to, to_stride / item, from, n);
         return;
     }
     switch (item) {

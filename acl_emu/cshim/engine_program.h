@@ -68,7 +68,8 @@ typedef struct {
     unsigned char ways[MOST_OPERANDS]; /* whole kernels: how the elements of a row are reached, see engine_whole.c */
     int64_t spans[MOST_OPERANDS], periods[MOST_OPERANDS]; /* MAP of whole kernels: elements that are reached alike, and after how many they repeat themselves */
     char *memory[MOST_OPERANDS];
-    int streamed; /* results are so large that they pass by the caches */
+    int large;    /* the caches do not hold all operands */
+    int streamed; /* results pass by the caches */
     size_t lane_size, tile;
     int64_t units, in_turn; /* how many, and how many a thread takes at a time */
     int64_t unit_length;    /* lanes, or rows, of a unit */
@@ -183,6 +184,12 @@ static inline char *base_of(const job *work, int64_t operand, int64_t outer)
 static inline int64_t row_pitch(int64_t length, int64_t item)
 {
     return (length * item + 63) / 64 * 64 + 64;
+}
+
+/* Whether elements lie as far apart as engine_tile.c has functions for. */
+static inline int is_step(int64_t stride, int64_t item)
+{
+    return (item == 2 || item == 4) && stride > item && stride <= MOST_STEP * item && stride % item == 0;
 }
 
 /* Some elements of an inner range, gathered in a row (or spread out from one). There is room for a vector behind what is gathered. */

@@ -353,17 +353,87 @@ TURN(turn_2, uint16_t, 8)
 TURN(turn_4, uint32_t, 8)
 #endif
 
-#define EVERY_SECOND(name, type)                              \
-    static void name(void *to, const void *from, size_t n)    \
-    {                                                         \
-        type *d = to;                                         \
-        const type *a = from;                                 \
-        for (size_t i = 0; i < n; i++) {                      \
-            d[i] = a[2 * i];                                  \
-        }                                                     \
+/* Elements some steps apart, one after the other, and back again; at any address. What lies between them may belong to somebody else: it is not written, and
+ * behind the last one not even read. */
+typedef uint16_t loose_2 __attribute__((aligned(1), may_alias));
+typedef uint32_t loose_4 __attribute__((aligned(1), may_alias));
+#if defined(HAS_64)
+#define LANES_0_TO_31 {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}
+#define STEPS(type, bits, digits, size)                                                                    \
+    static const uint##bits##_t lanes_##type[32] = LANES_0_TO_31;                                                 \
+    static size_t take_##type(type *to, const type *from, int64_t step, size_t n)                          \
+    {                                                                                                      \
+        enum { EACH = CACHE_LINE / sizeof(type) };                                                         \
+        const __m512i where = _mm512_mullo_epi##bits(_mm512_loadu_si512(lanes_##type), _mm512_set1_epi##bits((int##bits##_t)step)); \
+        __mmask##size in[MOST_STEP]; /* those who are in a vector; of where they are a permutation takes the last digits */ \
+        for (int64_t k = 0; k < step; k++) {                                                               \
+            in[k] = _mm512_cmpeq_epi##bits##_mask(_mm512_srli_epi##bits(where, digits), _mm512_set1_epi##bits((int##bits##_t)k)); \
+        }                                                                                                  \
+        size_t done = 0;                                                                                   \
+        for (; n - done > EACH; done += EACH, from += step * EACH) {                                       \
+            __m512i some = _mm512_permutexvar_epi##bits(where, _mm512_loadu_si512(from));                  \
+            for (int64_t k = 1; k < step; k++) {                                                           \
+                some = _mm512_mask_permutexvar_epi##bits(some, in[k], where, _mm512_loadu_si512(from + k * EACH)); \
+            }                                                                                              \
+            _mm512_storeu_si512(to + done, some);                                                          \
+        }                                                                                                  \
+        return done;                                                                                       \
+    }                                                                                                      \
+    static size_t put_second_##type(type *to, const type *from, size_t n)                                  \
+    {                                                                                                      \
+        enum { EACH = CACHE_LINE / sizeof(type) };                                                         \
+        const __mmask##size every_second = (__mmask##size)0x55555555;                                      \
+        const __m512i low = _mm512_srli_epi##bits(_mm512_loadu_si512(lanes_##type), 1);                    \
+        const __m512i high = _mm512_add_epi##bits(low, _mm512_set1_epi##bits(EACH / 2));                   \
+        size_t done = 0;                                                                                   \
+        for (; n - done >= EACH; done += EACH, to += 2 * EACH) {                                           \
+            const __m512i some = _mm512_loadu_si512(from + done);                                          \
+            _mm512_mask_storeu_epi##bits(to, every_second, _mm512_permutexvar_epi##bits(low, some));       \
+            _mm512_mask_storeu_epi##bits(to + EACH, every_second, _mm512_permutexvar_epi##bits(high, some)); \
+        }                                                                                                  \
+        return done;                                                                                       \
     }
-EVERY_SECOND(every_second_2, uint16_t)
-EVERY_SECOND(every_second_4, uint32_t)
+#else
+#define STEPS(type, bits, digits, size)                                                                       \
+    static size_t take_##type(type *to, const type *from, int64_t step, size_t n)                          \
+    {                                                                                                      \
+        enum { EACH = CACHE_LINE / sizeof(type) };                                                         \
+        size_t done = 0;                                                                                   \
+        for (; n - done >= EACH; done += EACH, from += step * EACH) {                                      \
+            for (int64_t i = 0; i < EACH && step == 2; i++) {                                              \
+                to[done + (size_t)i] = from[2 * i];                                                        \
+            }                                                                                              \
+            for (int64_t i = 0; i < EACH && step != 2; i++) {                                              \
+                to[done + (size_t)i] = from[step * i];                                                     \
+            }                                                                                              \
+        }                                                                                                  \
+        return done;                                                                                       \
+    }                                                                                                      \
+    static size_t put_second_##type(type *to, const type *from, size_t n)                                  \
+    {                                                                                                      \
+        (void)to, (void)from, (void)n;                                                                     \
+        return 0;                                                                                          \
+    }
+#endif
+
+#define STEPPING(name, type, bits, digits, size)                                                           \
+    STEPS(type, bits, digits, size)                                                                        \
+    static void take_##name(void *to, const void *from, int64_t step, size_t n)                            \
+    {                                                                                                      \
+        for (size_t i = take_##type(to, from, step, n); i < n; i++) {                                      \
+            ((type *)to)[i] = ((const type *)from)[(int64_t)i * step];                                     \
+        }                                                                                                  \
+    }                                                                                                      \
+    static void put_##name(void *to, int64_t step, const void *from, size_t n)                             \
+    {                                                                                                      \
+        size_t i = step == 2 ? put_second_##type(to, from, n) : 0;                                         \
+        type *d = (type *)to + (int64_t)i * step;                                                          \
+        for (const type *a = from; i < n; i++, d += step) {                                                \
+            *d = a[i];                                                                                     \
+        }                                                                                                  \
+    }
+STEPPING(steps_2, loose_2, 16, 5, 32)
+STEPPING(steps_4, loose_4, 32, 4, 16)
 
 /* Short runs are written in short vectors, few of which go over the end of a cache line. */
 #define REPEAT(name, type)                                                                                  \
@@ -478,7 +548,8 @@ const tile_code TILES = {
 #else
     .turn = {[1] = {{turn_1, 16}, {turn_1, 16}}, [2] = {{turn_2, 8}, {turn_2, 8}}, [4] = {{turn_4, 8}, {turn_4, 8}}},
 #endif
-    .every_second = {every_second_2, every_second_4},
+    .take_steps = {take_steps_2, take_steps_4},
+    .put_steps = {put_steps_2, put_steps_4},
     .repeat = {repeat_1, repeat_2, repeat_4, repeat_8},
     .lay_side_by_side = lay_side_by_side,
     .stream = stream,

@@ -73,6 +73,16 @@ static int find_way(job *work, int64_t operand)
     return beside && whole_rows ? TURNED : GATHERED;
 }
 
+static int any_is(const job *work, int way)
+{
+    for (int64_t k = 0; k < work->program->operands; k++) {
+        if (work->ways[k] == way) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* The longest row of elements that is worked on at once. */
 static size_t row_length(const job *work)
 {
@@ -108,8 +118,7 @@ void acl_emu_divide_whole(job *work)
     if (has_passes(work)) {
         work->in_turn = parts_of(work->unit_length, program->lanes * program->outer);
     } else if (program->shape == MAP) {
-        const size_t count = (size_t)program->operands;
-        const int in_memory = !memchr(work->ways, GATHERED, count) && !memchr(work->ways, REPEATED, count);
+        const int in_memory = !any_is(work, GATHERED) && !any_is(work, REPEATED);
         work->tile *= in_memory && program->storage != BF16 ? MANY_TILES : FEW_TILES;
     } else if (program->shape == ROWS && (work->turned_rows = rows_at_once(work))) {
         work->unit_length = work->turned_rows;
@@ -729,11 +738,6 @@ static int64_t rows_together(const job *work, const place *at)
     return in_order ? 1 : COLUMN_ROWS;
 }
 
-static int are_gathered(const job *work)
-{
-    return memchr(work->ways, GATHERED, (size_t)work->program->operands) != NULL;
-}
-
 static int lie_turned(const operand_view *view)
 {
     return view->outer.count == 1 && view->outer.stride[0] == view->item && view->inner.count == 1;
@@ -893,7 +897,7 @@ static void run_columns(const job *work, room *own, int64_t unit)
     if (unit + 1 < work->units && (unit + 1) % work->in_turn) {
         next = columns_at(work, unit + 1);
     }
-    const int64_t most = are_gathered(work) ? gathered_rows(work) : all.rows;
+    const int64_t most = any_is(work, GATHERED) ? gathered_rows(work) : all.rows;
     if (!has_passes(work)) {
         clear_sums(work, own, sums_apart(work));
     }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import math
+import mmap
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,10 @@ def smooth(x: Array, y: Array) -> Array:
 
 def grown(x: Array, y: Array) -> Array:
     return np.log1p(np.exp(-np.abs(x))) * np.abs(y) + np.sqrt(np.abs(x))
+
+
+def squared_sum(x: Array, y: Array) -> Array:
+    return np.sqrt(x * x + y * y)
 
 
 def numbers(*shape: int, dtype: Any = np.float32, seed: int = 1) -> Array:
@@ -213,6 +219,45 @@ def test_no_bit_depends_on_how_operands_lie(name: str, data: st.DataObject) -> N
     result = np.zeros(shape[:1], dtype) if name == "reductions" else laid_out(np.zeros(shape, dtype), data.draw(whole))
     plain = run(kernel, [np.ascontiguousarray(one) for one in inputs], np.zeros(result.shape, dtype), **options)
     assert_same(run(kernel, inputs, result, **options), plain)
+
+
+def at_the_end(values: Array, step: int) -> Array:
+    """The same numbers, so many places apart, the last of them in the last place before memory that nobody may touch."""
+    page, extent = mmap.PAGESIZE, ((values.size - 1) * step + 1) * values.itemsize
+    room = mmap.mmap(-1, -(-extent // page) * page + page)
+    memory = np.frombuffer(room, np.uint8)
+    last = memory.ctypes.data + memory.size - page
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(last), page, 0) == 0
+    laid = memory[memory.size - page - extent : -page].view(values.dtype)
+    laid[...] = 7
+    laid[::step] = values
+    return laid
+
+
+@pytest.mark.parametrize("count", [2, 8, 33, 900, 1_700_000], ids=str)
+@pytest.mark.parametrize("dtype", [np.dtype(np.float32), np.dtype(np.float16), BF16], ids=str)
+@pytest.mark.parametrize(("kernel", "whole"), [(smooth, True), (squared_sum, False)], ids=["whole", "steps"])
+@settings(max_examples=8)
+@given(steps=st.tuples(*[st.integers(2, 9)] * 3), in_place=st.booleans(), less=st.integers(0, 70))
+def test_operands_some_steps_apart(
+    kernel: Any, whole: bool, dtype: Any, count: int, steps: tuple[int, int, int], in_place: bool, less: int
+) -> None:
+    """Up to more than the caches hold; what lies between results stays as it is, what lies behind operands is not read."""
+    count = max(2, count - less)
+    values = [numbers(count, dtype=dtype, seed=seed) for seed in (1, 2)]
+    laid = [at_the_end(one, step) for one, step in zip((*values, np.zeros(count, dtype)), steps, strict=True)]
+    if in_place:
+        laid[2], steps = laid[0], (*steps[:2], steps[0])
+    inputs, out = [one[::step] for one, step in zip(laid[:2], steps[:2], strict=True)], laid[2][:: steps[2]]
+    options = {} if dtype == np.float32 else {"compute": np.float64}
+    program = program_of(kernel, inputs, [out], **options)
+    assert program is not None
+    assert plan_of(program).is_whole == whole
+    expected = run(kernel, values, np.zeros(count, dtype), **options)
+    assert_same(run(kernel, inputs, out, **options), expected)
+    between = np.ones(laid[2].size, np.bool_)
+    between[:: steps[2]] = False
+    assert (laid[2][between] == 7).all()
 
 
 def weighed(x: Array, y: Array, mask: Array) -> Array:
