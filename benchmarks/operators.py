@@ -146,7 +146,7 @@ class Selection:
                     if strided and (subject.in_order or subject.kind in ("index", "product") or size == "small"):
                         continue
                     first = dtype == subject.dtypes[0]
-                    slim = (first and layout != "stepped" and not (strided and size == "medium")) or (size == "large" and not strided)
+                    slim = (first and not (strided and size == "medium")) or (size == "large" and not strided)
                     if self.full or slim:
                         yield dtype, size, layout
 

@@ -47,6 +47,64 @@ static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t 
     }
 }
 
+/* So few elements, or bytes that lie side by side, are copied right here, run after run: a call for each run would take longer. */
+enum { SHORT_RUN = 32, SHORT_BYTES = 512 };
+
+/* In pieces that lie on each other in the end, as there is no other size for what is left. */
+#define COPY_IN_PIECES(type)                                                        \
+    for (int64_t at = 0; at < size - (int64_t)sizeof(type); at += sizeof(type)) {    \
+        memcpy(to + at, from + at, sizeof(type));                                   \
+    }                                                                               \
+    memcpy(to + size - sizeof(type), from + size - sizeof(type), sizeof(type));
+
+static inline void copy_short(char *to, const char *from, int64_t size)
+{
+    typedef struct {
+        uint64_t words[2];
+    } pair;
+    if (size >= (int64_t)sizeof(pair)) {
+        COPY_IN_PIECES(pair)
+    } else if (size >= (int64_t)sizeof(uint64_t)) {
+        COPY_IN_PIECES(uint64_t)
+    } else if (size >= (int64_t)sizeof(uint32_t)) {
+        COPY_IN_PIECES(uint32_t)
+    } else {
+        for (int64_t at = 0; at < size; at++) {
+            to[at] = from[at];
+        }
+    }
+}
+
+#define COPY_RUNS(type)                                                                                       \
+    for (int64_t k = 0; k < runs; k++, to += to_pitch, from += from_pitch) {                                   \
+        for (int64_t i = 0; i < n; i++) {                                                                      \
+            memcpy(to + i * to_stride, from + i * from_stride, sizeof(type));                                  \
+        }                                                                                                      \
+    }
+
+/* Runs of n elements; pitches lie between runs, strides between elements. */
+static void copy_runs(char *to, int64_t to_pitch, int64_t to_stride, const char *from, int64_t from_pitch, int64_t from_stride, int64_t runs, int64_t n, int64_t item)
+{
+    if (to_stride == item && from_stride == item && n * item <= SHORT_BYTES) {
+        for (int64_t k = 0; k < runs; k++) {
+            copy_short(to + k * to_pitch, from + k * from_pitch, n * item);
+        }
+        return;
+    }
+    if (n >= SHORT_RUN) {
+        for (int64_t k = 0; k < runs; k++) {
+            copy_strided(to + k * to_pitch, to_stride, from + k * from_pitch, from_stride, (size_t)n, item);
+        }
+        return;
+    }
+    switch (item) {
+    case 1: COPY_RUNS(uint8_t) break;
+    case 2: COPY_RUNS(uint16_t) break;
+    case 4: COPY_RUNS(uint32_t) break;
+    default: COPY_RUNS(uint64_t) break;
+    }
+}
+
 typedef struct {
     const range_view *range;
     int64_t item, each[MOST_DIMS]; /* elements of a step along a dimension */
@@ -65,8 +123,12 @@ static void gather(const gathering *some, int64_t d, const char *from, int64_t f
     from += first / each * stride;
     for (int64_t done = 0, at = first % each, run; done < own; done += run, at = 0) {
         const int64_t elements = (own - done) / each;
-        if (at == 0 && elements && d + 1 == last && range->stride[last] == 0) {
-            repeat(to + done * item, from, stride, elements, each, item);
+        if (at == 0 && elements && d + 1 == last) {
+            if (range->stride[last] == 0) {
+                repeat(to + done * item, from, stride, elements, each, item);
+            } else {
+                copy_runs(to + done * item, each * item, item, from, stride, range->stride[last], elements, each, item);
+            }
             run = elements * each;
             from += elements * stride;
         } else {
@@ -80,33 +142,43 @@ static void gather(const gathering *some, int64_t d, const char *from, int64_t f
     }
 }
 
-static void scatter(const range_view *range, int64_t item, char *to, int64_t first, size_t n, const char *row)
+/* The other way; nothing that is written lies on itself. */
+static void scatter(const gathering *some, int64_t d, char *to, int64_t first, int64_t n, const char *row)
 {
-    const int64_t last = range->count - 1;
-    while (n) {
-        const int64_t at = first % range->length[last];
-        size_t run = (size_t)(range->length[last] - at);
-        run = run < n ? run : n;
-        copy_strided(to + offset_of(range, first), range->stride[last], row, item, run, item);
-        row += run * (size_t)item;
-        first += (int64_t)run;
-        n -= run;
+    const range_view *range = some->range;
+    const int64_t item = some->item, each = some->each[d], stride = range->stride[d], last = range->count - 1;
+    if (d == last) {
+        copy_strided(to + first * stride, stride, row, item, (size_t)n, item);
+        return;
+    }
+    to += first / each * stride;
+    for (int64_t done = 0, at = first % each, run; done < n; done += run, at = 0) {
+        const int64_t elements = (n - done) / each;
+        if (at == 0 && elements && d + 1 == last) {
+            copy_runs(to, stride, range->stride[last], row + done * item, each * item, item, elements, each, item);
+            run = elements * each;
+            to += elements * stride;
+        } else {
+            run = each - at < n - done ? each - at : n - done;
+            scatter(some, d + 1, to, at, run, row + done * item);
+            to += stride;
+        }
     }
 }
 
 void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, size_t n, char *row, int out)
 {
     const range_view *inner = &operand->inner;
-    if (out) {
-        scatter(inner, operand->item, base, first, n, row);
-        return;
-    }
     gathering some = {.range = inner, .item = operand->item};
     some.each[inner->count - 1] = 1;
     for (int64_t d = inner->count - 1; d > 0; d--) {
         some.each[d - 1] = some.each[d] * inner->length[d];
     }
-    gather(&some, 0, base, first, (int64_t)n, row);
+    if (out) {
+        scatter(&some, 0, base, first, (int64_t)n, row);
+    } else {
+        gather(&some, 0, base, first, (int64_t)n, row);
+    }
 }
 
 /* Memory that is needed soon */

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from acl_emu import soc
+from acl_emu.native.engine import IN_DOUBLE
 from acl_emu.native.trace import Graph, Node, Shape, Untraceable, long_axes
 
 # What follows is known to acl_emu/cshim/engine.c and engine.h.
@@ -49,6 +50,8 @@ that rows are turned."""
 _LONG_ROW, _LONGER_ROW, _LONGEST_ROW = 128, 512, 8192
 """From which on whole kernels without reductions work on rows one by one, where reads that are the same for all of one are not repeated for
 each element: if no other kernel is at hand, and if one is. The longest are worked on in pieces."""
+_LONG_COLUMN = 2049
+"""The same where memory lies along the columns in all operands, which need not be turned then, and there is a kernel in float."""
 _KEPT_BYTES = 1 << 20
 """Of what steps keep of columns from one phase to the next."""
 _STRIP_BYTES = 1 << 14
@@ -181,8 +184,6 @@ class _Compiler:
             raise Untraceable("reductions along different axes")
         rank = len(self.domain)
         axes = tuple(sorted(axis + rank for axis in found.pop()))
-        if all(self.domain[axis] == 1 for axis in axes):
-            raise Untraceable("rows of one element")
         for node in self.nodes:
             if node.op in ("sum", "max"):
                 shape = _padded(_resolved(node.arguments[0]).shape, rank)
@@ -261,10 +262,12 @@ class _Compiler:
         lower = _Lowering(self)
         in_parts = lower.can_be_split
         dear = len(lower.phases) > 2 and len(self.layouts) == 2
-        longer = _DEARER_ROWS.get(self.layouts[0].dtype.itemsize, _SHORT_ROW) if dear else _SHORT_ROW
-        short = bool(self.axes) and not in_parts and self._is_short(elements, rows, longer)
+        usual = _DEARER_ROWS.get(self.layouts[0].dtype.itemsize, _SHORT_ROW) if dear else _SHORT_ROW
+        longest = _LONG_COLUMN if shape == _COLUMNS and self._lie_along(rows) else usual
+        short = bool(self.axes) and not in_parts and self._is_short(elements, rows, longest)
         fused, by_row = self._kernel(elements, short, by_lanes=shape == _BLOCKS)
-        if fused is None and short and not self._is_short(elements, rows):
+        least = _SHORT_ROW if fused is None else usual if fused.way == IN_DOUBLE else longest
+        if short and not self._is_short(elements, rows, least):
             short = False
             fused, by_row = self._kernel(elements, short)
         if fused is None:
@@ -374,8 +377,18 @@ class _Compiler:
             return _COLUMNS if self._is_short(reduced, kept) else _ROWS
         return _COLUMNS if self.domain[along] >= 8 or self._size(reduced, kept)[0] < _SHORT_ROW else _ROWS
 
+    def _lie_along(self, axes: list[int]) -> bool:
+        """Whether neighbours along one of these axes are the nearest in memory, in all operands."""
+        for index in (one for one in range(len(self.layouts)) if one not in self.unread):
+            nearest = min(
+                (axis for axis, stride in enumerate(self.views[index]) if stride), key=self.views[index].__getitem__, default=None
+            )
+            if nearest is not None and nearest not in axes:
+                return False
+        return True
+
     def _is_short(self, reduced: list[int], kept: list[int], least: int = _SHORT_ROW) -> bool:
-        """Whether rows are worked on side by side, however they lie: results depend on shapes only."""
+        """Whether rows are worked on side by side."""
         length, rows = self._size(reduced, kept)
         return length < least and rows >= _SHORT_ROW
 

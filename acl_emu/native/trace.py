@@ -313,7 +313,12 @@ class Symbol(NDArrayOperatorsMixin):
             return self
         kept = tuple(1 if i - rank in axes else length for i, length in enumerate(self.shape))
         shape = kept if keepdims else tuple(length for i, length in enumerate(self.shape) if i - rank not in axes)
-        return self._made(self.graph.node(op, (self.number(),), kept, detail=axes), shape)
+        if kept != self.shape:
+            return self._made(self.graph.node(op, (self.number(),), kept, detail=axes), shape)
+        if op == "max":
+            return self._made(self.number(), shape)
+        nothing = self.graph.constant(self.graph.compute.type(0).item())  # a sum begins with it: that of a negative zero is positive
+        return self._made(self.graph.node("add", (self.number(), nothing), kept), shape)
 
 
 def long_axes(shape: Shape) -> Shape:

@@ -251,7 +251,7 @@ def test_rows_may_lie_in_any_way(signature: str, layout: str, dtype: np.dtype[An
 def test_rows_that_lie_side_by_side_are_not_worked_on_step_by_step(signature: str) -> None:
     for dtype in FLOATS:
         given = drawn_rows(np.random.default_rng(6), signature, (45, 77), dtype)
-        loops = "columns" if signature == SOFTMAX and dtype != FLOAT else "rows"
+        loops = "columns" if signature in (SOFTMAX, BACKWARD) and dtype != FLOAT else "rows"
         check_rows(given, [turned(one) for one in given.outputs()], inputs=[turned(one) for one in given.inputs], loops=loops)
 
 
@@ -290,11 +290,25 @@ def test_longer_rows_that_are_gone_through_three_times(signature: str, dtype: np
     single = dtype == FLOAT
     for count, length in ((300, 32), (1_100, 48), (300, 49), (1_000, 128), (300, 129)):
         given = drawn_rows(rng, signature, (count, length), dtype, kinds=CALM if single else KINDS)
-        loops = "columns" if length <= (48 if single else 128) else "rows"
+        short = length <= (48 if single else 128)
         expected = expected_of(given, single=single)
         for lay in (np.array, turned, apart):
             outputs, inputs = ([lay(one) for one in some] for some in (given.outputs(), given.inputs))
+            loops = "columns" if short or lay is turned else "rows"
             check_rows(given, outputs, inputs=inputs, loops=loops, single=single, expected=expected)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", [SOFTMAX, LOG_SOFTMAX_ALONE, BACKWARD])
+def test_long_columns(signature: str, dtype: np.dtype[Any]) -> None:
+    """As they lie, up to a length from which on rows are turned; turned too where a result lies otherwise."""
+    rng = np.random.default_rng(26)
+    single = dtype == FLOAT
+    for count, length, loops in ((330, 200, "columns"), (65, 2048, "columns"), (33, 2049, "rows")):
+        given = drawn_rows(rng, signature, (count, length), dtype, kinds=CALM if single else KINDS)
+        inputs, expected = [turned(one) for one in given.inputs], expected_of(given, single=single)
+        check_rows(given, [turned(one) for one in given.outputs()], inputs=inputs, loops=loops, single=single, expected=expected)
+        check_rows(given, given.outputs(), inputs=inputs, loops="rows", single=single, expected=expected)
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
