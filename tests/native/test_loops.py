@@ -260,6 +260,40 @@ def test_operands_some_steps_apart(
     assert (laid[2][between] == 7).all()
 
 
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_runs_with_gaps_between_them(dtype: Any, data: st.DataObject) -> None:
+    """Of any length, read and written, in order or turned; gaps between results stay as they are."""
+    length, axes = data.draw(st.integers(1, 300)), data.draw(st.lists(st.integers(1, 40), min_size=1, max_size=3))
+    shape = (*axes, length)
+    values = [numbers(*shape, dtype=dtype, seed=seed) for seed in (1, 2)]
+    rooms = [np.full((*axes, length + data.draw(st.integers(0, 9))), 7, dtype) for _ in range(3)]
+    places = [room[..., :length] for room in rooms]
+    places[0][...], places[1][...] = values
+    if data.draw(st.booleans()):
+        places[1] = np.asfortranarray(values[1])
+    options = {} if dtype == FLOAT else {"compute": np.float64}
+    assert_same(run(smooth, places[:2], places[2], **options), run(smooth, values, np.zeros(shape, dtype), **options))
+    assert (rooms[2][..., length:] == 7).all()
+
+
+ODD_NUMBERS = (0.0, -0.0, np.inf, -np.inf, np.nan, 65504.0, 6e-8, -2.5)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("kernel", [softmax, total, largest, backward, product])
+@pytest.mark.parametrize(("shape", "axis"), [((1, 700), (0,)), ((300, 1), (1,)), ((20, 1, 35), (1,)), ((1, 90, 1), (0, 2))], ids=str)
+def test_reductions_of_one_element(kernel: Any, shape: tuple[int, ...], axis: Axes, dtype: Any) -> None:
+    """Are none; but the sum of a negative zero is positive."""
+    inputs = [numbers(*shape, dtype=dtype, seed=seed) for seed in range(1 + (kernel in (backward, product)))]
+    for place, one in enumerate(inputs):
+        one.reshape(-1)[place : place + 10 * len(ODD_NUMBERS)] = np.repeat(ODD_NUMBERS, 10).astype(dtype)
+    with np.errstate(all="ignore"):
+        expected = dtypes.round_to(kernel(*(one.astype(np.float64) for one in inputs), axis=axis), dtypes.from_numpy(dtype))
+    assert_same(run(kernel, inputs, np.zeros(expected.shape, dtype), compute=np.float64, axis=axis), expected)
+
+
 def weighed(x: Array, y: Array, mask: Array) -> Array:
     return np.where(mask, x * np.float32(0.25), np.abs(y) - x)
 
