@@ -1,6 +1,7 @@
 # make run    builds everything and runs the samples
 # make test   builds everything and runs all tests
-# make bench  measures, and writes docs/benchmarks.md; FULL=1 for everything, ONLY=SmoothL1 for some operators and nothing written
+# make bench  measures, and writes docs/benchmarks.md; FULL=1 for everything; ONLY=SmoothL1 for some operators, or SHAPES=90 for so many
+#             seconds of shapes drawn at random, and nothing written
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,6 +11,7 @@ BENCH := .venv-bench
 TORCH ?= torch==2.13.0
 FULL ?=
 ONLY ?=
+SHAPES ?=
 
 .PHONY: run test check generate bench clean
 
@@ -47,7 +49,7 @@ $(BENCH)/ready: $(VENV)/ready
 	touch $@
 
 bench: $(BENCH)/ready
-	$(BENCH)/bin/python -m benchmarks $(if $(FULL),--full) $(if $(ONLY),--only $(ONLY))
+	$(BENCH)/bin/python -m $(if $(SHAPES),benchmarks.shapes $(SHAPES),benchmarks $(if $(FULL),--full) $(if $(ONLY),--only $(ONLY)))
 
 clean:
 	rm -rf $(VENV) $(BENCH) build dist *.egg-info acl_emu/lib64 .pytest_cache .mypy_cache .ruff_cache .hypothesis
