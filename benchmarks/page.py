@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from benchmarks.operators import Row
+from benchmarks.operators import PASSES, Row
 from benchmarks.targets import MEGABYTE, Verdict
 
 MARK = {True: "met", False: "**not met**", None: "–"}
@@ -173,7 +173,7 @@ def _programs(found: dict[str, Any]) -> list[str]:
 
 
 _INTRODUCTION = """\
-Written by `{command}` on {date}. Ratios are medians of samples taken in turn in one run, in three passes over all
+Written by `{command}` on {date}. Ratios are medians of samples taken in turn in one run, in {passes} passes over all
 operators; absolute times are shown but claim nothing. Both sides get the same bytes, and a side whose result differs is not timed.
 """
 
@@ -206,7 +206,7 @@ def write(found: dict[str, Any], rows: Sequence[Row], verdicts: Sequence[Verdict
     lines = [
         "# Benchmarks",
         "",
-        _INTRODUCTION.format(command="make bench FULL=1" if found["full"] else "make bench", date=found["date"]),
+        _INTRODUCTION.format(command="make bench FULL=1" if found["full"] else "make bench", date=found["date"], passes=PASSES),
         *table(("machine", ""), (*found["machine"].items(), *roofs)),
         *([_DISTURBED] if found["bystanders"] > QUIET else []),
         _PICTURE,

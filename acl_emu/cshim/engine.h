@@ -55,7 +55,7 @@ typedef struct {
 /* Of elements of four bytes, some from each of many lines become a few lines of that many elements. */
 enum { STRIP_ITEM = 4, STRIP_LINES = 4, STRIP_ELEMENTS = 64 };
 
-/* Elements from one to the next that is gathered, at most, where vectors are. */
+/* How many elements apart those may lie that are taken out of whole vectors. */
 enum { MOST_STEP = 8 };
 
 /* What is compiled once for each instruction set: functions on lanes of float and of double and, as far as whole numbers need them, of other types. */

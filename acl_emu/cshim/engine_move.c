@@ -4,10 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COPY_STRIDED(type)                                                                         \
-    for (size_t i = 0; i < n; i++) {                                                               \
-        memcpy(to + (int64_t)i * to_stride, from + (int64_t)i * from_stride, sizeof(type));         \
+#define COPY_RUNS(type)                                                                                       \
+    for (int64_t k = 0; k < runs; k++, to += to_pitch, from += from_pitch) {                                   \
+        for (int64_t i = 0; i < n; i++) {                                                                      \
+            memcpy(to + i * to_stride, from + i * from_stride, sizeof(type));                                  \
+        }                                                                                                      \
     }
+
+/* Runs of n elements, one by one; pitches lie between runs, strides between elements. */
+static void copy_elements(char *to, int64_t to_pitch, int64_t to_stride, const char *from, int64_t from_pitch, int64_t from_stride, int64_t runs, int64_t n, int64_t item)
+{
+    switch (item) {
+    case 1: COPY_RUNS(uint8_t) break;
+    case 2: COPY_RUNS(uint16_t) break;
+    case 4: COPY_RUNS(uint32_t) break;
+    default: COPY_RUNS(uint64_t) break;
+    }
+}
 
 static void repeat(char *to, const char *from, int64_t stride, int64_t n, int64_t times, int64_t item)
 {
@@ -39,12 +52,7 @@ static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t 
         acl_emu_engine_tiles->put_steps[item == 4](to, to_stride / item, from, n);
         return;
     }
-    switch (item) {
-    case 1: COPY_STRIDED(uint8_t) break;
-    case 2: COPY_STRIDED(uint16_t) break;
-    case 4: COPY_STRIDED(uint32_t) break;
-    default: COPY_STRIDED(uint64_t) break;
-    }
+    copy_elements(to, 0, to_stride, from, 0, from_stride, 1, (int64_t)n, item);
 }
 
 /* So few elements, or bytes that lie side by side, are copied right here, run after run: a call for each run would take longer. */
@@ -75,33 +83,19 @@ static inline void copy_short(char *to, const char *from, int64_t size)
     }
 }
 
-#define COPY_RUNS(type)                                                                                       \
-    for (int64_t k = 0; k < runs; k++, to += to_pitch, from += from_pitch) {                                   \
-        for (int64_t i = 0; i < n; i++) {                                                                      \
-            memcpy(to + i * to_stride, from + i * from_stride, sizeof(type));                                  \
-        }                                                                                                      \
-    }
-
-/* Runs of n elements; pitches lie between runs, strides between elements. */
+/* Runs of n elements, as it is done best. */
 static void copy_runs(char *to, int64_t to_pitch, int64_t to_stride, const char *from, int64_t from_pitch, int64_t from_stride, int64_t runs, int64_t n, int64_t item)
 {
     if (to_stride == item && from_stride == item && n * item <= SHORT_BYTES) {
         for (int64_t k = 0; k < runs; k++) {
             copy_short(to + k * to_pitch, from + k * from_pitch, n * item);
         }
-        return;
-    }
-    if (n >= SHORT_RUN) {
+    } else if (n < SHORT_RUN) {
+        copy_elements(to, to_pitch, to_stride, from, from_pitch, from_stride, runs, n, item);
+    } else {
         for (int64_t k = 0; k < runs; k++) {
             copy_strided(to + k * to_pitch, to_stride, from + k * from_pitch, from_stride, (size_t)n, item);
         }
-        return;
-    }
-    switch (item) {
-    case 1: COPY_RUNS(uint8_t) break;
-    case 2: COPY_RUNS(uint16_t) break;
-    case 4: COPY_RUNS(uint32_t) break;
-    default: COPY_RUNS(uint64_t) break;
     }
 }
 

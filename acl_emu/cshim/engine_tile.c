@@ -354,13 +354,13 @@ TURN(turn_4, uint32_t, 8)
 #endif
 
 /* Elements some steps apart, one after the other, and back again; at any address. What lies between them may belong to somebody else: it is not written, and
- * behind the last one not even read. */
+ * behind the last one not even read. What is done with vectors says how many elements that were. */
 typedef uint16_t loose_2 __attribute__((aligned(1), may_alias));
 typedef uint32_t loose_4 __attribute__((aligned(1), may_alias));
 #if defined(HAS_64)
 #define LANES_0_TO_31 {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}
 #define STEPS(type, bits, digits, size)                                                                    \
-    static const uint##bits##_t lanes_##type[32] = LANES_0_TO_31;                                                 \
+    static const uint##bits##_t lanes_##type[32] = LANES_0_TO_31;                                          \
     static size_t take_##type(type *to, const type *from, int64_t step, size_t n)                          \
     {                                                                                                      \
         enum { EACH = CACHE_LINE / sizeof(type) };                                                         \
@@ -394,7 +394,7 @@ typedef uint32_t loose_4 __attribute__((aligned(1), may_alias));
         return done;                                                                                       \
     }
 #else
-#define STEPS(type, bits, digits, size)                                                                       \
+#define STEPS(type, bits, digits, size)                                                                    \
     static size_t take_##type(type *to, const type *from, int64_t step, size_t n)                          \
     {                                                                                                      \
         enum { EACH = CACHE_LINE / sizeof(type) };                                                         \

@@ -47,11 +47,11 @@ _SHORT_ROW = 32
 _DEARER_ROWS = {2: 129, 4: 49}
 """The same where a kernel goes through its one read three times, by the size of an element: the more there is to do, the less it counts
 that rows are turned."""
+_LONG_COLUMN = 2049
+"""The same where memory lies along the columns in all operands, which need not be turned then, and there is a kernel in float."""
 _LONG_ROW, _LONGER_ROW, _LONGEST_ROW = 128, 512, 8192
 """From which on whole kernels without reductions work on rows one by one, where reads that are the same for all of one are not repeated for
 each element: if no other kernel is at hand, and if one is. The longest are worked on in pieces."""
-_LONG_COLUMN = 2049
-"""The same where memory lies along the columns in all operands, which need not be turned then, and there is a kernel in float."""
 _KEPT_BYTES = 1 << 20
 """Of what steps keep of columns from one phase to the next."""
 _STRIP_BYTES = 1 << 14

@@ -39,7 +39,7 @@ def test_layouts_hold_the_numbers_that_were_drawn() -> None:
     for seed in range(80):
         drawing = shapes.Drawing(seed)
         values = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
-        laid = drawing._laid(values)
+        laid = drawing.laid(values)
         np.testing.assert_array_equal(laid, values)
         ways.add(laid.strides)
     assert len(ways) > 6
