@@ -16,6 +16,7 @@ from acl_emu.codegen.columns import Columns, is_settled_in_columns
 from acl_emu.codegen.graph import MASKS, Exactness, Graph
 from acl_emu.codegen.kernel import DIGITS, Kernel, last_errors, row_statement
 from acl_emu.codegen.python_faces import MARK
+from acl_emu.codegen.rows import Rows, takes_rows
 from acl_emu.codegen.shorter import shorter
 
 _STORAGES = ("f32", "f16", "bf16")
@@ -32,7 +33,8 @@ def source() -> str:
         lines += [f"/* {graph.signature} */"]
         for storage, way in itertools.product(_STORAGES, _WAYS):
             if _is_made(graph, storage, way) and not graph.plain:
-                lines += [*Kernel(graph, f"g{number}_{storage}_{way}", storage, way).text(), ""]
+                kernel = Rows if takes_rows(graph, storage, way) else Kernel
+                lines += [*kernel(graph, f"g{number}_{storage}_{way}", storage, way).text(), ""]
                 if graph.in_parts:
                     lines += [*Kernel(graph, f"g{number}_{storage}_{way}_columns", storage, way, columns=True).text(), ""]
             if _is_made_of_columns(graph, storage, way):
@@ -44,7 +46,7 @@ def source() -> str:
         lines += [
             f'    {{"{graph.signature}",',
             f'     "{"".join(graph.steps[name].op[0] for name in graph.reductions)}",',
-            f"     {len(graph.kept)}, {_asking(graph)}, {_values(graph)},",
+            f"     {len(graph.kept)}, {_asking(graph)}, {_several(graph)}, {_values(graph)},",
         ]
         lines += [
             _table(graph, number, "", _is_made),
@@ -68,6 +70,13 @@ def _table(graph: Graph, number: int, kind: str, is_made: Callable[[Graph, str, 
 def _asking(graph: Graph) -> str:
     """The storage types whose kernels ask for memory, as bits."""
     return " | ".join(f"1 << {storage.upper()}" for storage in _STORAGES if graph.asking(storage) is not None) or "0"
+
+
+def _several(graph: Graph) -> str:
+    """The kernels that take several rows, as bits."""
+    made = [(storage, way) for storage, way in itertools.product(_STORAGES, _WAYS) if _is_made(graph, storage, way)]
+    bits = [f"TAKES_ROWS({storage.upper()}, {_WAYS.index(way)})" for storage, way in made if takes_rows(graph, storage, way)]
+    return " | ".join(bits) or "0"
 
 
 def _kernels_of_rows(graph: Graph) -> str:

@@ -123,13 +123,22 @@ class Kernel:
             yield f"    const void *const in{name[1:]} = call->ins[{name[1:]}];"
         for name in self.graph.lane_outputs:
             yield f"    void *const out{self.graph.outputs.index(name)} = call->outs[{self.graph.outputs.index(name)}];"
+        yield from self._manner()
+        if self.graph.asking(self.storage) is not None and not self.columns:
+            yield from (f"    {line}" for name in self.graph.inputs for line in self._asked_for(name))
+        yield from self._constants_used(uses)
+
+    def _manner(self) -> Iterator[str]:
+        """How results are written, and whether memory is asked for that the call tells of."""
         if self.graph.lane_outputs:
             yield "    const int streamed = call->streamed;"
-        if self.graph.asking(self.storage) is not None and not self.columns:
-            for name in self.graph.inputs:
-                yield f"    const int64_t apart{name[1:]} = APART({name[1:]}, {self._item_of(name)});"
-                yield f"    const char *const soon{name[1:]} = SOON({name[1:]}, {self._item_of(name)});"
-        yield from self._constants_used(uses)
+        if self.graph.asking(self.storage) is not None and not self.columns and not self.graph.busy:
+            yield "    const int told = call->soon != NULL;"
+
+    def _asked_for(self, name: str) -> Iterator[str]:
+        """Where memory is that is needed soon."""
+        yield f"const int64_t apart{name[1:]} = APART({name[1:]}, {self._item_of(name)});"
+        yield f"const char *const soon{name[1:]} = SOON({name[1:]}, {self._item_of(name)});"
 
     def _item_of(self, name: str) -> str:
         """The size of an element of an input."""
@@ -330,9 +339,9 @@ class Kernel:
         return alone and self.graph.steps[ending[0]].op == "max" and not self.columns
 
     def _is_dot(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
-        """Whether a phase does nothing but add up the products of two inputs of a half type."""
+        """Whether a phase does nothing but add up the products of two inputs."""
         alone = len(ending) == 1 and len(wanted) == 2 and tuple(wanted) == self.graph.summands(ending[0])
-        return alone and all(one in self.graph.inputs for one in wanted) and self.storage in DIGITS and not self.columns
+        return alone and all(one in self.graph.inputs for one in wanted) and not self.columns
 
     def _is_taken_by_twos(self, ending: Sequence[str]) -> bool:
         """Whether a reduction would wait for itself: nothing but cheap steps between one addition and the next."""

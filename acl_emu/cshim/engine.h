@@ -9,7 +9,8 @@ enum {
     TILE_BYTES = 4096, /* of one register; a kernel has few of them alive at a time */
     MOST_DIMS = 8,
     CACHE_LINE = 64,
-    PARTIALS = 16 /* numbers that a sum along a row is kept in until its end */
+    PARTIALS = 16, /* numbers that a sum along a row is kept in until its end */
+    ROWS_TOGETHER = 8 /* rows that go through a phase of a kernel before the next begins, at most; no fewer than numbers in a vector */
 };
 
 /* How elements lie in memory, and what lanes are. The order is known to acl_emu/native/program.py. */
@@ -90,6 +91,7 @@ typedef struct {
 
 /* How a kernel is evaluated: in float, with what may round wrongly again in double; in double; in float. */
 enum { SETTLED, IN_DOUBLE, PLAIN_FLOAT, WAYS };
+#define TAKES_ROWS(dtype, way) (1 << ((dtype) * WAYS + (way))) /* in fused_entry.several */
 
 typedef struct {
     void *const *outs; /* where elements of results go, by their number */
@@ -97,9 +99,9 @@ typedef struct {
     const double *constants;
     char *const *kept;      /* rooms for as many doubles as there are elements, and some more */
     double *sums, *results; /* reductions, and results with one number for a row; `stride` apart where there are several */
-    size_t stride;
+    size_t stride; /* also numbers from what is kept of a row to what is of the next */
     int streamed; /* `outs` are written past the caches, and aligned as that needs */
-    int64_t rows, together; /* of columns, or one after another; as many columns' rows together are added up before the next columns are */
+    int64_t rows, together; /* of columns, or one after another; as many together are added up before the next columns are, or go through a phase */
     const int64_t *pitches; /* how many bytes each lies behind the last, by the number of what is read */
     const int64_t *out_pitches; /* and of results */
     /* Memory that is needed soon, by the number of what is read, in pairs of cache lines, and how many bytes each lies behind the last; or NULL. Of columns
@@ -118,6 +120,7 @@ typedef struct {
     const char *reductions; /* a letter for each: s (sum), m (max) */
     int64_t kept;
     int asks; /* storage types, as bits, whose kernels ask for what they are told is needed soon */
+    int several; /* those of `kernels`, as bits, that take several rows */
     int64_t values; /* numbers of each column that follow its reductions in `sums`, where its kernels of columns have all rows */
     fused_kernel *kernels[BF16 + 1][WAYS]; /* by storage type and way; NULL where there is none */
     fused_kernel *columns[BF16 + 1][WAYS];

@@ -76,6 +76,7 @@ typedef struct {
     int64_t block_rows, block_columns; /* BLOCKS: of a unit, and columns that are worked on at a time */
     int turned_later;                  /* BLOCKS: results, while the rows of the next block are worked on */
     int64_t turned_rows;    /* ROWS of whole kernels: those gathered together */
+    int64_t together;       /* ROWS of whole kernels that take several: those that go through a phase together; else 0 */
     int turned_ahead;       /* ROWS: while those before them are worked on */
     int64_t chunks;      /* MAP, TOTALS: units of a row; COLUMNS: parts of all rows */
     double *partials;    /* TOTALS, COLUMNS in parts: what each unit found */

@@ -83,6 +83,27 @@ static int any_is(const job *work, int way)
     return 0;
 }
 
+/* Bytes of rows that are still in the first-level cache when the next phase goes through them. */
+enum { TOGETHER_BYTES = 1 << 14 };
+
+/* How many rows go through a phase together; 0 where they are found one by one, or numbers are that differ from row to row. */
+static int64_t rows_together(const job *work)
+{
+    const header *program = work->program;
+    int64_t bytes = 1;
+    if (!(work->whole->several & TAKES_ROWS(program->storage, program->way))) {
+        return 0;
+    }
+    for (int64_t k = 0; k < program->operands; k++) {
+        if (work->ways[k] != IN_MEMORY) {
+            return 0;
+        }
+        bytes += k < program->reads ? program->inner * work->operands[k].item : 0;
+    }
+    const int64_t fitting = TOGETHER_BYTES / bytes;
+    return fitting < 1 ? 1 : fitting < ROWS_TOGETHER ? fitting : ROWS_TOGETHER;
+}
+
 /* The longest row of elements that is worked on at once. */
 static size_t row_length(const job *work)
 {
@@ -123,6 +144,8 @@ void acl_emu_divide_whole(job *work)
     } else if (program->shape == ROWS && (work->turned_rows = rows_at_once(work))) {
         work->unit_length = work->turned_rows;
         work->turned_ahead = kernel_asks(work) && work->turned_rows * program->inner <= MOST_AHEAD;
+    } else if (program->shape == ROWS) {
+        work->together = rows_together(work);
     }
 }
 
@@ -148,7 +171,7 @@ static int64_t gathered_rows(const job *work)
 
 static size_t kept_size(const job *work)
 {
-    return (size_t)gathered_rows(work) * padded(row_length(work)) * sizeof(double);
+    return (size_t)(work->together ? work->together : gathered_rows(work)) * padded(row_length(work)) * sizeof(double);
 }
 
 static size_t gathered_size(const job *work, int64_t operand)
@@ -271,6 +294,7 @@ static void spread_out(const job *work, room *own, const place *at)
 /* What is said to a kernel that works on rows, which are found later. */
 static fused_call call_on(const job *work, const room *own, void *rows[])
 {
+    static const int64_t no_pitches[MOST_OPERANDS];
     return (fused_call){
         .outs = rows + work->program->reads,
         .ins = (const void *const *)rows,
@@ -279,6 +303,10 @@ static fused_call call_on(const job *work, const room *own, void *rows[])
         .sums = own->sums,
         .results = own->results,
         .stride = PARTIALS,
+        .rows = 1,
+        .together = 1,
+        .pitches = no_pitches,
+        .out_pitches = no_pitches,
     };
 }
 
@@ -594,6 +622,41 @@ static void reduce_rows(const job *work, room *own, int64_t begin, int64_t end, 
     }
 }
 
+/* Rows from `first` on that lie evenly in memory, and how far it is from one to the next. */
+static int64_t even_rows(const job *work, int64_t first, int64_t end, int64_t to_next[])
+{
+    int64_t count = end - first;
+    for (int64_t k = 0; k < work->program->operands; k++) {
+        const range_view *outer = &work->operands[k].outer;
+        const int64_t last = outer->count - 1, left = outer->count > 1 ? outer->length[last] - first % outer->length[last] : count;
+        to_next[k] = outer->stride[last];
+        count = left < count ? left : count;
+    }
+    return count;
+}
+
+/* As many rows at a time as lie evenly. */
+static void work_on_several(const job *work, room *own, int64_t begin, int64_t end)
+{
+    void *rows[MOST_OPERANDS];
+    int64_t to_next[MOST_OPERANDS];
+    fused_call call = call_on(work, own, rows);
+    call.stride = padded((size_t)work->program->inner);
+    call.together = work->together;
+    call.pitches = to_next;
+    call.out_pitches = to_next + work->program->reads;
+    for (int64_t row = begin; row < end; row += call.rows) {
+        const place at = {.outer = row};
+        call.rows = even_rows(work, row, end, to_next);
+        find_rows(work, own, &at, 0, rows);
+        call.streamed = passes_by(work, rows);
+        for (int64_t k = work->program->reads; k < work->program->operands; k++) {
+            call.streamed &= to_next[k] % (int64_t)acl_emu_engine_tiles->vector_bytes == 0;
+        }
+        work->kernel(&call, (size_t)work->program->inner);
+    }
+}
+
 static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end, following *next)
 {
     void *rows[MOST_OPERANDS];
@@ -715,6 +778,10 @@ static void run_rows(const job *work, room *own, int64_t unit)
         work_on_pieces(work, own, begin, end);
         return;
     }
+    if (work->together) {
+        work_on_several(work, own, begin, end);
+        return;
+    }
     following next;
     const int ahead = work->turned_ahead && own->next >= 0 && begin_following(work, own, own->next, &next);
     work_on_rows(work, own, begin, end, ahead ? &next : NULL);
@@ -731,7 +798,7 @@ static void run_rows(const job *work, room *own, int64_t unit)
 
 /* Rows of columns that are added up together, so that what they have come to is fetched less often; one by one where the first-level cache holds that
  * and memory is then read in order. */
-static int64_t rows_together(const job *work, const place *at)
+static int64_t column_rows_together(const job *work, const place *at)
 {
     const operand_view *first = work->operands;
     const int in_order = (int64_t)at->n * first->item == first->outer.stride[0] && at->n > ONE_VECTOR && at->n <= IN_ORDER;
@@ -820,7 +887,7 @@ static void call_columns(const job *work, room *own, const place *at, int64_t fo
         .stride = sums_apart(work),
         .streamed = streamed,
         .rows = at->rows / folded,
-        .together = rows_together(work, at),
+        .together = column_rows_together(work, at),
         .pitches = pitches,
         .out_pitches = pitches + reads,
         .soon = asked.soon,

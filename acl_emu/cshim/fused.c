@@ -7,6 +7,7 @@ static void g0_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -38,6 +39,7 @@ static void g0_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -60,6 +62,7 @@ static void g0_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
@@ -125,6 +128,7 @@ static void g0_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
@@ -1366,6 +1370,7 @@ static void g11_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -1385,6 +1390,7 @@ static void g11_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -1401,6 +1407,7 @@ static void g11_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
@@ -1444,6 +1451,7 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
@@ -1489,6 +1497,7 @@ static void g12_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -1511,6 +1520,7 @@ static void g12_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -1529,6 +1539,7 @@ static void g12_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -1581,6 +1592,7 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -1631,61 +1643,84 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
 /* exp:i1 sum:i0 mul:t0,t1 sub:i0,t2 */
 static void g13_f32_in_double(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(float));
-    const char *const soon1 = SOON(1, sizeof(float));
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_row_f32(in0, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = exp_of_double(li1);
-        const double_vector ut0 = exp_of_double(ui1);
-        const double_vector lt2 = lt0 * dt1;
-        const double_vector ut2 = ut0 * dt1;
-        const double_vector lt3 = li0 - lt2;
-        const double_vector ut3 = ui0 - ut2;
-        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_row_f32(in0, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(float));
+            const char *const soon1 = SOON(1, sizeof(float));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector fi1 = FETCH_f32(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = exp_of_double(li1);
+                const double_vector ut0 = exp_of_double(ui1);
+                const double_vector lt2 = lt0 * dt1;
+                const double_vector ut2 = ut0 * dt1;
+                const double_vector lt3 = li0 - lt2;
+                const double_vector ut3 = ui0 - ut2;
+                PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
+            }
+        }
     }
 }
 
 static void g13_f32_plain(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(float));
-    const char *const soon1 = SOON(1, sizeof(float));
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_row_f32(in0, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = exp_of_float(fi1);
-        const float_vector ft2 = ft0 * ft1;
-        const float_vector ft3 = fi0 - ft2;
-        PUT_f32(out0, i, left, ft3);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_row_f32(in0, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(float));
+            const char *const soon1 = SOON(1, sizeof(float));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector fi1 = FETCH_f32(in1, i, left);
+                const float_vector ft0 = exp_of_float(fi1);
+                const float_vector ft2 = ft0 * ft1;
+                const float_vector ft3 = fi0 - ft2;
+                PUT_f32(out0, i, left, ft3);
+            }
+        }
     }
 }
 
@@ -1735,46 +1770,58 @@ static void g13_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g13_f16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(uint16_t));
-    const char *const soon0 = SOON(0, sizeof(uint16_t));
-    const int64_t apart1 = APART(1, sizeof(uint16_t));
-    const char *const soon1 = SOON(1, sizeof(uint16_t));
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_row_f16(in0, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    float_vector least, most;
-    spread(dt1[0], 3.0f, &least, &most);
-    int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_roughly_float(fi1);
-        half_vector ht3;
-        doubt |= less_exponentials_f16(fi0, ft0, least, most, &ht3);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = exp_of_double(li1);
-            const double_vector ut0 = exp_of_double(ui1);
-            const double_vector lt2 = lt0 * dt1;
-            const double_vector ut2 = ut0 * dt1;
-            const double_vector lt3 = li0 - lt2;
-            const double_vector ut3 = ui0 - ut2;
-            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
-        } else {
-            PUT_half(out0, i, left, ht3);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_row_f16(in0, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(uint16_t));
+            const char *const soon0 = SOON(0, sizeof(uint16_t));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint16_t));
+            const char *const soon1 = SOON(1, sizeof(uint16_t));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            float_vector least, most;
+            spread(dt1[0], 3.0f, &least, &most);
+            int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_vector fi1 = FETCH_f16(in1, i, left);
+                float_mask doubt = uncertain;
+                const float_vector ft0 = exp_roughly_float(fi1);
+                half_vector ht3;
+                doubt |= less_exponentials_f16(fi0, ft0, least, most, &ht3);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_vector lt0 = exp_of_double(li1);
+                    const double_vector ut0 = exp_of_double(ui1);
+                    const double_vector lt2 = lt0 * dt1;
+                    const double_vector ut2 = ut0 * dt1;
+                    const double_vector lt3 = li0 - lt2;
+                    const double_vector ut3 = ui0 - ut2;
+                    PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
+                } else {
+                    PUT_half(out0, i, left, ht3);
+                }
+            }
         }
     }
 }
@@ -1849,46 +1896,58 @@ static void g13_f16_settled_columns(const fused_call *call, size_t n)
 
 static void g13_bf16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(uint16_t));
-    const char *const soon0 = SOON(0, sizeof(uint16_t));
-    const int64_t apart1 = APART(1, sizeof(uint16_t));
-    const char *const soon1 = SOON(1, sizeof(uint16_t));
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_row_bf16(in0, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    float_vector least, most;
-    spread(dt1[0], 3.0f, &least, &most);
-    int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_roughly_float(fi1);
-        half_vector ht3;
-        doubt |= less_exponentials_bf16(fi0, ft0, least, most, &ht3);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = exp_of_double(li1);
-            const double_vector ut0 = exp_of_double(ui1);
-            const double_vector lt2 = lt0 * dt1;
-            const double_vector ut2 = ut0 * dt1;
-            const double_vector lt3 = li0 - lt2;
-            const double_vector ut3 = ui0 - ut2;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
-        } else {
-            PUT_half(out0, i, left, ht3);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_row_bf16(in0, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(uint16_t));
+            const char *const soon0 = SOON(0, sizeof(uint16_t));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint16_t));
+            const char *const soon1 = SOON(1, sizeof(uint16_t));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            float_vector least, most;
+            spread(dt1[0], 3.0f, &least, &most);
+            int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_vector fi1 = FETCH_bf16(in1, i, left);
+                float_mask doubt = uncertain;
+                const float_vector ft0 = exp_roughly_float(fi1);
+                half_vector ht3;
+                doubt |= less_exponentials_bf16(fi0, ft0, least, most, &ht3);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_vector lt0 = exp_of_double(li1);
+                    const double_vector ut0 = exp_of_double(ui1);
+                    const double_vector lt2 = lt0 * dt1;
+                    const double_vector ut2 = ut0 * dt1;
+                    const double_vector lt3 = li0 - lt2;
+                    const double_vector ut3 = ui0 - ut2;
+                    PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
+                } else {
+                    PUT_half(out0, i, left, ht3);
+                }
+            }
         }
     }
 }
@@ -1968,6 +2027,7 @@ static void g14_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart2 = APART(2, sizeof(float));
@@ -1998,6 +2058,7 @@ static void g14_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart2 = APART(2, sizeof(float));
@@ -2021,6 +2082,7 @@ static void g14_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart2 = APART(2, sizeof(uint16_t));
@@ -2079,6 +2141,7 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart2 = APART(2, sizeof(uint16_t));
@@ -2139,6 +2202,7 @@ static void g15_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart2 = APART(2, sizeof(float));
@@ -2171,6 +2235,7 @@ static void g15_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart2 = APART(2, sizeof(float));
@@ -2195,6 +2260,7 @@ static void g15_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart2 = APART(2, sizeof(uint16_t));
@@ -2256,6 +2322,7 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart2 = APART(2, sizeof(uint16_t));
@@ -2319,6 +2386,7 @@ static void g16_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart2 = APART(2, sizeof(float));
@@ -2352,6 +2420,7 @@ static void g16_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart2 = APART(2, sizeof(float));
@@ -2377,6 +2446,7 @@ static void g16_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart2 = APART(2, sizeof(uint16_t));
@@ -2441,6 +2511,7 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart2 = APART(2, sizeof(uint16_t));
@@ -2508,6 +2579,7 @@ static void g17_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -2549,6 +2621,7 @@ static void g17_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -2579,6 +2652,7 @@ static void g17_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -2650,6 +2724,7 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -2725,6 +2800,7 @@ static void g18_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -2768,6 +2844,7 @@ static void g18_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -2799,6 +2876,7 @@ static void g18_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -2874,6 +2952,7 @@ static void g18_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -2953,6 +3032,7 @@ static void g19_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -2997,6 +3077,7 @@ static void g19_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -3029,6 +3110,7 @@ static void g19_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -3107,6 +3189,7 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -3189,6 +3272,7 @@ static void g20_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -3224,6 +3308,7 @@ static void g20_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -3251,6 +3336,7 @@ static void g20_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -3314,6 +3400,7 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -3379,6 +3466,7 @@ static void g21_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -3402,6 +3490,7 @@ static void g21_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -3421,6 +3510,7 @@ static void g21_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -3477,6 +3567,7 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -3622,6 +3713,7 @@ static void g23_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -3666,6 +3758,7 @@ static void g23_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -3718,6 +3811,7 @@ static void g23_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -3788,6 +3882,7 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -4181,6 +4276,7 @@ static void g26_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4208,6 +4304,7 @@ static void g26_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4228,6 +4325,7 @@ static void g26_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
@@ -4280,6 +4378,7 @@ static void g26_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
@@ -4488,6 +4587,7 @@ static void g28_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4515,6 +4615,7 @@ static void g28_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4535,6 +4636,7 @@ static void g28_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
@@ -4587,6 +4689,7 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
@@ -4815,6 +4918,7 @@ static void g30_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -4844,6 +4948,7 @@ static void g30_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -4866,6 +4971,7 @@ static void g30_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -4917,6 +5023,7 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -5418,6 +5525,7 @@ static void g34_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5437,6 +5545,7 @@ static void g34_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5453,6 +5562,7 @@ static void g34_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
@@ -5496,6 +5606,7 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
@@ -5542,6 +5653,7 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -5581,6 +5693,7 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -5610,6 +5723,7 @@ static void g35_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -5676,6 +5790,7 @@ static void g35_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -5746,6 +5861,7 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -5787,6 +5903,7 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -5817,6 +5934,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -5887,6 +6005,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -5961,6 +6080,7 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -6003,6 +6123,7 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -6034,6 +6155,7 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -6107,6 +6229,7 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -6182,6 +6305,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -6201,6 +6325,7 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -6217,6 +6342,7 @@ static void g38_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
@@ -6260,6 +6386,7 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     int certain = 1;
@@ -6413,63 +6540,102 @@ static void g40_bf16_in_double(const fused_call *call, size_t n)
 /* max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2 */
 static void g41_f32_in_double(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const double_vector dt0 = all_double(largest_f32(in0, n));
-    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector lt1 = exp_of_distance_double(li0, dt0);
-        const double_vector ut1 = exp_of_distance_double(ui0, dt0);
-        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
-        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
-        write_double((double *)call->kept[0] + i, lt1), write_double((double *)call->kept[0] + i + DOUBLES, ut1);
-    }
-    const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
-    const double_vector idt2 = 1 / dt2;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const double_vector lt1 = read_double((const double *)call->kept[0] + i);
-        const double_vector ut1 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt3 = lt1 * idt2;
-        const double_vector ut3 = ut1 * idt2;
-        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
+    double per_t2[ROWS_TOGETHER], row_t0[ROWS_TOGETHER], row_t2[ROWS_TOGETHER];
+    double_vector held_t2[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            row_t0[at] = largest_f32(in0, n);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt0 = all_double(row_t0[at]);
+            double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = exp_of_distance_double(li0, dt0);
+                const double_vector ut1 = exp_of_distance_double(ui0, dt0);
+                l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+                u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
+                write_double((double *)kept0 + i, lt1), write_double((double *)kept0 + i + DOUBLES, ut1);
+            }
+            held_t2[at] = l_t2 + u_t2;
+        }
+        sums_of_rows(held_t2, some, row_t2);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt2 = read_double(row_t2 + at);
+            write_double(per_t2 + at, 1 / dt2);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector idt2 = all_double(per_t2[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const double_vector lt1 = read_double((const double *)kept0 + i);
+                const double_vector ut1 = read_double((const double *)kept0 + i + DOUBLES);
+                const double_vector lt3 = lt1 * idt2;
+                const double_vector ut3 = ut1 * idt2;
+                PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
+            }
+        }
     }
 }
 
 static void g41_f32_plain(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const double_vector dt0 = all_double(largest_f32(in0, n));
-    const float_vector ft0 = joined(dt0, dt0);
-    double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector ft1 = exp_of_distance_float(fi0, ft0);
-        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
-        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
-        write_float((float *)call->kept[0] + i, ft1);
-    }
-    const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
-    const float_vector ift2 = joined(1 / dt2, 1 / dt2);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector ft1 = read_float((const float *)call->kept[0] + i);
-        const float_vector ft3 = ft1 * ift2;
-        PUT_f32(out0, i, left, ft3);
+    double per_t2[ROWS_TOGETHER], row_t0[ROWS_TOGETHER], row_t2[ROWS_TOGETHER];
+    double_vector held_t2[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            row_t0[at] = largest_f32(in0, n);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const float_vector ft0 = all_float((float)row_t0[at]);
+            double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector ft1 = exp_of_distance_float(fi0, ft0);
+                l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+                u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
+                write_float((float *)kept0 + i, ft1);
+            }
+            held_t2[at] = l_t2 + u_t2;
+        }
+        sums_of_rows(held_t2, some, row_t2);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt2 = read_double(row_t2 + at);
+            write_double(per_t2 + at, 1 / dt2);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const float_vector ift2 = all_float((float)per_t2[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector ft1 = read_float((const float *)kept0 + i);
+                const float_vector ft3 = ft1 * ift2;
+                PUT_f32(out0, i, left, ft3);
+            }
+        }
     }
 }
 
@@ -6887,83 +7053,127 @@ static void g41_bf16_settled_columns(const fused_call *call, size_t n)
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 */
 static void g42_f32_in_double(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const double_vector dt0 = all_double(largest_f32(in0, n));
-    double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    size_t c_t7 = 0;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector lt1 = li0 - dt0;
-        const double_vector ut1 = ui0 - dt0;
-        const double_mask lt2 = equal_double(lt1, all_double(0));
-        const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_distance_double(li0, dt0);
-        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
-        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
-        c_t7 += count_of(joined_masks(lt2, ut2), left);
-    }
-    const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double((double)c_t7);
-    const double_vector dt8 = dt7 - all_double(1);
-    const double_vector dt9 = dt5 + dt8;
-    const double_vector dt10 = log1p_of_double(dt9);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector lt1 = li0 - dt0;
-        const double_vector ut1 = ui0 - dt0;
-        const double_vector lt11 = lt1 - dt10;
-        const double_vector ut11 = ut1 - dt10;
-        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
+    double row_t0[ROWS_TOGETHER], row_t10[ROWS_TOGETHER], row_t5[ROWS_TOGETHER], row_t7[ROWS_TOGETHER];
+    double_vector held_t5[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            row_t0[at] = largest_f32(in0, n);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const double_vector dt0 = all_double(row_t0[at]);
+            double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+            size_t c_t7 = 0;
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - dt0;
+                const double_vector ut1 = ui0 - dt0;
+                const double_mask lt2 = equal_double(lt1, all_double(0));
+                const double_mask ut2 = equal_double(ut1, all_double(0));
+                const double_vector lt3 = exp_of_distance_double(li0, dt0);
+                const double_vector ut3 = exp_of_distance_double(ui0, dt0);
+                l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+                u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+                c_t7 += count_of(joined_masks(lt2, ut2), left);
+            }
+            held_t5[at] = l_t5 + u_t5;
+            row_t7[at] = (double)c_t7;
+        }
+        sums_of_rows(held_t5, some, row_t5);
+        fill_up(row_t7, some);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt5 = read_double(row_t5 + at);
+            const double_vector dt7 = read_double(row_t7 + at);
+            const double_vector dt8 = dt7 - all_double(1);
+            const double_vector dt9 = dt5 + dt8;
+            const double_vector dt10 = log1p_of_double(dt9);
+            write_double(row_t10 + at, dt10);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt0 = all_double(row_t0[at]);
+            const double_vector dt10 = all_double(row_t10[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt1 = li0 - dt0;
+                const double_vector ut1 = ui0 - dt0;
+                const double_vector lt11 = lt1 - dt10;
+                const double_vector ut11 = ut1 - dt10;
+                PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
+            }
+        }
     }
 }
 
 static void g42_f32_plain(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const double_vector dt0 = all_double(largest_f32(in0, n));
-    const float_vector ft0 = joined(dt0, dt0);
-    double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    size_t c_t7 = 0;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask ft2 = equal_float(ft1, all_float(0));
-        const float_vector ft3 = exp_of_distance_float(fi0, ft0);
-        const float_vector ft4 = select_float(ft2, all_float(0), ft3);
-        l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
-        u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
-        c_t7 += count_of(ft2, left);
-    }
-    const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double((double)c_t7);
-    const double_vector dt8 = dt7 - all_double(1);
-    const double_vector dt9 = dt5 + dt8;
-    const double_vector dt10 = log1p_of_double(dt9);
-    const float_vector ft10 = joined(dt10, dt10);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector ft1 = fi0 - ft0;
-        const float_vector ft11 = ft1 - ft10;
-        PUT_f32(out0, i, left, ft11);
+    double row_t0[ROWS_TOGETHER], row_t10[ROWS_TOGETHER], row_t5[ROWS_TOGETHER], row_t7[ROWS_TOGETHER];
+    double_vector held_t5[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            row_t0[at] = largest_f32(in0, n);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const float_vector ft0 = all_float((float)row_t0[at]);
+            double_vector l_t5 = all_double(0), u_t5 = all_double(0);
+            size_t c_t7 = 0;
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector ft1 = fi0 - ft0;
+                const float_mask ft2 = equal_float(ft1, all_float(0));
+                const float_vector ft3 = exp_of_distance_float(fi0, ft0);
+                const float_vector ft4 = select_float(ft2, all_float(0), ft3);
+                l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
+                u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
+                c_t7 += count_of(ft2, left);
+            }
+            held_t5[at] = l_t5 + u_t5;
+            row_t7[at] = (double)c_t7;
+        }
+        sums_of_rows(held_t5, some, row_t5);
+        fill_up(row_t7, some);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt5 = read_double(row_t5 + at);
+            const double_vector dt7 = read_double(row_t7 + at);
+            const double_vector dt8 = dt7 - all_double(1);
+            const double_vector dt9 = dt5 + dt8;
+            const double_vector dt10 = log1p_of_double(dt9);
+            write_double(row_t10 + at, dt10);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const float_vector ft0 = all_float((float)row_t0[at]);
+            const float_vector ft10 = all_float((float)row_t10[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector ft1 = fi0 - ft0;
+                const float_vector ft11 = ft1 - ft10;
+                PUT_f32(out0, i, left, ft11);
+            }
+        }
     }
 }
 
@@ -10151,111 +10361,152 @@ static void g54_bf16_plain(const fused_call *call, size_t n)
 /* mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
 static void g55_f32_in_double(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * all_double(-1);
-        const double_vector ut0 = ui0 * all_double(-1);
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
-        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
-    }
-    const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
-    double_vector l_t4 = all_double(0), u_t4 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * all_double(-1);
-        const double_vector ut0 = ui0 * all_double(-1);
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
-        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
-        write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
-    }
-    const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
-    const double_vector idt4 = 1 / dt4;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const double_vector lt3 = read_double((const double *)call->kept[0] + i);
-        const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt5 = lt3 * idt4;
-        const double_vector ut5 = ut3 * idt4;
-        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
+    double per_t4[ROWS_TOGETHER], row_t2[ROWS_TOGETHER], row_t4[ROWS_TOGETHER];
+    double_vector held_t4[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(-1);
+                const double_vector ut0 = ui0 * all_double(-1);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+                u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
+            }
+            row_t2[at] = largest_double_of(l_t2, u_t2);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(-1);
+                const double_vector ut0 = ui0 * all_double(-1);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+                u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
+                write_double((double *)kept0 + i, lt3), write_double((double *)kept0 + i + DOUBLES, ut3);
+            }
+            held_t4[at] = l_t4 + u_t4;
+        }
+        sums_of_rows(held_t4, some, row_t4);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt4 = read_double(row_t4 + at);
+            write_double(per_t4 + at, 1 / dt4);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector idt4 = all_double(per_t4[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const double_vector lt3 = read_double((const double *)kept0 + i);
+                const double_vector ut3 = read_double((const double *)kept0 + i + DOUBLES);
+                const double_vector lt5 = lt3 * idt4;
+                const double_vector ut5 = ut3 * idt4;
+                PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
+            }
+        }
     }
 }
 
 static void g55_f32_plain(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const float_vector fk0 = all_float((float)call->constants[0]);
-    float_vector f_t2 = all_float(-INFINITY);
-    float_mask n_t2 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const float_vector ft0 = fi0 * all_float(-1);
-        const float_vector ft1 = select_float(fm1, fk0, ft0);
-        const float_vector vt2 = live_float(left, ft1, -INFINITY);
-        f_t2 = larger_float(f_t2, vt2);
-        n_t2 |= not_equal_float(vt2, vt2);
-    }
-    const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
-    const float_vector ft2 = joined(dt2, dt2);
-    double_vector l_t4 = all_double(0), u_t4 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const float_vector ft0 = fi0 * all_float(-1);
-        const float_vector ft1 = select_float(fm1, fk0, ft0);
-        const float_vector ft3 = exp_of_distance_float(ft1, ft2);
-        l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
-        u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
-        write_float((float *)call->kept[0] + i, ft3);
-    }
-    const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
-    const float_vector ift4 = joined(1 / dt4, 1 / dt4);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector ft3 = read_float((const float *)call->kept[0] + i);
-        const float_vector ft5 = ft3 * ift4;
-        PUT_f32(out0, i, left, ft5);
+    double per_t4[ROWS_TOGETHER], row_t2[ROWS_TOGETHER], row_t4[ROWS_TOGETHER];
+    double_vector held_t4[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            float_vector f_t2 = all_float(-INFINITY);
+            float_mask n_t2 = first_ones(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const float_vector ft0 = fi0 * all_float(-1);
+                const float_vector ft1 = select_float(fm1, fk0, ft0);
+                const float_vector vt2 = live_float(left, ft1, -INFINITY);
+                f_t2 = larger_float(f_t2, vt2);
+                n_t2 |= not_equal_float(vt2, vt2);
+            }
+            row_t2[at] = largest_float_of(f_t2, n_t2);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const float_vector ft2 = all_float((float)row_t2[at]);
+            double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const float_vector ft0 = fi0 * all_float(-1);
+                const float_vector ft1 = select_float(fm1, fk0, ft0);
+                const float_vector ft3 = exp_of_distance_float(ft1, ft2);
+                l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
+                u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
+                write_float((float *)kept0 + i, ft3);
+            }
+            held_t4[at] = l_t4 + u_t4;
+        }
+        sums_of_rows(held_t4, some, row_t4);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt4 = read_double(row_t4 + at);
+            write_double(per_t4 + at, 1 / dt4);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const float_vector ift4 = all_float((float)per_t4[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector ft3 = read_float((const float *)kept0 + i);
+                const float_vector ft5 = ft3 * ift4;
+                PUT_f32(out0, i, left, ft5);
+            }
+        }
     }
 }
 
@@ -10318,85 +10569,110 @@ static void g55_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g55_f16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(uint16_t));
-    const char *const soon0 = SOON(0, sizeof(uint16_t));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * all_double(-1);
-        const double_vector ut0 = ui0 * all_double(-1);
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
-        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
-    }
-    const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
-    double_vector l_t4 = all_double(0), u_t4 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * all_double(-1);
-        const double_vector ut0 = ui0 * all_double(-1);
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
-        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
-        write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
-    }
-    const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
-    const float_vector ift4 = joined(1 / dt4, 1 / dt4);
-    const double_vector idt4 = 1 / dt4;
-    int certain = 1;
-    certain &= is_moderate(dt4[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        float_mask doubt = uncertain;
-        const float_vector ft3 = read_float((const float *)call->kept[0] + i);
-        const float_vector ft5 = ft3 * ift4;
-        half_vector ht5;
-        doubt |= close_f16(ft5, 4.0f, &ht5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_mask fm1 = FETCH_mask(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_mask lm1 = lower_mask(fm1);
-            const double_mask um1 = upper_mask(fm1);
-            const double_vector lt0 = li0 * all_double(-1);
-            const double_vector ut0 = ui0 * all_double(-1);
-            const double_vector lt1 = select_double(lm1, dk0, lt0);
-            const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-            const double_vector lt5 = lt3 * idt4;
-            const double_vector ut5 = ut3 * idt4;
-            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    double per_t4[ROWS_TOGETHER], row_t2[ROWS_TOGETHER], row_t4[ROWS_TOGETHER];
+    double_vector held_t4[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(-1);
+                const double_vector ut0 = ui0 * all_double(-1);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+                u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
+            }
+            row_t2[at] = largest_double_of(l_t2, u_t2);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(uint16_t));
+            const char *const soon0 = SOON(0, sizeof(uint16_t));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(-1);
+                const double_vector ut0 = ui0 * all_double(-1);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+                u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
+                write_float((float *)kept0 + i, KEPT_f16(lt3, ut3));
+            }
+            held_t4[at] = l_t4 + u_t4;
+        }
+        sums_of_rows(held_t4, some, row_t4);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt4 = read_double(row_t4 + at);
+            write_double(per_t4 + at, 1 / dt4);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            const double_vector dt4 = all_double(row_t4[at]);
+            const double_vector idt4 = all_double(per_t4[at]);
+            const float_vector ift4 = all_float((float)per_t4[at]);
+            int certain = 1;
+            certain &= is_moderate(dt4[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                float_mask doubt = uncertain;
+                const float_vector ft3 = read_float((const float *)kept0 + i);
+                const float_vector ft5 = ft3 * ift4;
+                half_vector ht5;
+                doubt |= close_f16(ft5, 4.0f, &ht5);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const float_vector fi0 = FETCH_f16(in0, i, left);
+                    const float_mask fm1 = FETCH_mask(in1, i, left);
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_mask lm1 = lower_mask(fm1);
+                    const double_mask um1 = upper_mask(fm1);
+                    const double_vector lt0 = li0 * all_double(-1);
+                    const double_vector ut0 = ui0 * all_double(-1);
+                    const double_vector lt1 = select_double(lm1, dk0, lt0);
+                    const double_vector ut1 = select_double(um1, dk0, ut0);
+                    const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                    const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                    const double_vector lt5 = lt3 * idt4;
+                    const double_vector ut5 = ut3 * idt4;
+                    PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
+                } else {
+                    PUT_half(out0, i, left, ht5);
+                }
+            }
         }
     }
 }
@@ -10479,89 +10755,114 @@ static void g55_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g55_bf16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(uint16_t));
-    const char *const soon0 = SOON(0, sizeof(uint16_t));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * all_double(-1);
-        const double_vector ut0 = ui0 * all_double(-1);
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
-        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
-    }
-    const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
-    double_vector l_t4 = all_double(0), u_t4 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * all_double(-1);
-        const double_vector ut0 = ui0 * all_double(-1);
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
-        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
-        write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
-    }
-    const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
-    const float_vector ift4 = joined(1 / dt4, 1 / dt4);
-    const double_vector idt4 = 1 / dt4;
-    int certain = 1;
-    certain &= is_moderate(dt4[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        float_mask doubt = uncertain;
-        const float_vector ft3 = read_float((const float *)call->kept[0] + i);
-        const float_vector ft5 = ft3 * ift4;
-        half_vector ht5;
-        int again = any(doubt | unclear_bf16(ft5, 4.0f, &ht5));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft5, 4.0f, &ht5);
-            doubt |= faded(ft5);
-            again = any(doubt);
+    double per_t4[ROWS_TOGETHER], row_t2[ROWS_TOGETHER], row_t4[ROWS_TOGETHER];
+    double_vector held_t4[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(-1);
+                const double_vector ut0 = ui0 * all_double(-1);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+                u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
+            }
+            row_t2[at] = largest_double_of(l_t2, u_t2);
         }
-        if (UNLIKELY(again)) {
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_mask fm1 = FETCH_mask(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_mask lm1 = lower_mask(fm1);
-            const double_mask um1 = upper_mask(fm1);
-            const double_vector lt0 = li0 * all_double(-1);
-            const double_vector ut0 = ui0 * all_double(-1);
-            const double_vector lt1 = select_double(lm1, dk0, lt0);
-            const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-            const double_vector lt5 = lt3 * idt4;
-            const double_vector ut5 = ut3 * idt4;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(uint16_t));
+            const char *const soon0 = SOON(0, sizeof(uint16_t));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(-1);
+                const double_vector ut0 = ui0 * all_double(-1);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+                u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
+                write_float((float *)kept0 + i, KEPT_bf16(lt3, ut3));
+            }
+            held_t4[at] = l_t4 + u_t4;
+        }
+        sums_of_rows(held_t4, some, row_t4);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt4 = read_double(row_t4 + at);
+            write_double(per_t4 + at, 1 / dt4);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            const double_vector dt4 = all_double(row_t4[at]);
+            const double_vector idt4 = all_double(per_t4[at]);
+            const float_vector ift4 = all_float((float)per_t4[at]);
+            int certain = 1;
+            certain &= is_moderate(dt4[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                float_mask doubt = uncertain;
+                const float_vector ft3 = read_float((const float *)kept0 + i);
+                const float_vector ft5 = ft3 * ift4;
+                half_vector ht5;
+                int again = any(doubt | unclear_bf16(ft5, 4.0f, &ht5));
+                if (UNLIKELY(again)) {
+                    doubt |= close_bf16(ft5, 4.0f, &ht5);
+                    doubt |= faded(ft5);
+                    again = any(doubt);
+                }
+                if (UNLIKELY(again)) {
+                    const float_vector fi0 = FETCH_bf16(in0, i, left);
+                    const float_mask fm1 = FETCH_mask(in1, i, left);
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_mask lm1 = lower_mask(fm1);
+                    const double_mask um1 = upper_mask(fm1);
+                    const double_vector lt0 = li0 * all_double(-1);
+                    const double_vector ut0 = ui0 * all_double(-1);
+                    const double_vector lt1 = select_double(lm1, dk0, lt0);
+                    const double_vector ut1 = select_double(um1, dk0, ut0);
+                    const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                    const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                    const double_vector lt5 = lt3 * idt4;
+                    const double_vector ut5 = ut3 * idt4;
+                    PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
+                } else {
+                    PUT_half(out0, i, left, ht5);
+                }
+            }
         }
     }
 }
@@ -10757,111 +11058,152 @@ static void g56_bf16_plain(const fused_call *call, size_t n)
 /* mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
 static void g57_f32_in_double(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * all_double(0);
-        const double_vector ut0 = ui0 * all_double(0);
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
-        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
-    }
-    const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
-    double_vector l_t4 = all_double(0), u_t4 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * all_double(0);
-        const double_vector ut0 = ui0 * all_double(0);
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
-        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
-        write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
-    }
-    const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
-    const double_vector idt4 = 1 / dt4;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const double_vector lt3 = read_double((const double *)call->kept[0] + i);
-        const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt5 = lt3 * idt4;
-        const double_vector ut5 = ut3 * idt4;
-        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
+    double per_t4[ROWS_TOGETHER], row_t2[ROWS_TOGETHER], row_t4[ROWS_TOGETHER];
+    double_vector held_t4[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(0);
+                const double_vector ut0 = ui0 * all_double(0);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+                u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
+            }
+            row_t2[at] = largest_double_of(l_t2, u_t2);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(0);
+                const double_vector ut0 = ui0 * all_double(0);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+                u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
+                write_double((double *)kept0 + i, lt3), write_double((double *)kept0 + i + DOUBLES, ut3);
+            }
+            held_t4[at] = l_t4 + u_t4;
+        }
+        sums_of_rows(held_t4, some, row_t4);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt4 = read_double(row_t4 + at);
+            write_double(per_t4 + at, 1 / dt4);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector idt4 = all_double(per_t4[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const double_vector lt3 = read_double((const double *)kept0 + i);
+                const double_vector ut3 = read_double((const double *)kept0 + i + DOUBLES);
+                const double_vector lt5 = lt3 * idt4;
+                const double_vector ut5 = ut3 * idt4;
+                PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
+            }
+        }
     }
 }
 
 static void g57_f32_plain(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const float_vector fk0 = all_float((float)call->constants[0]);
-    float_vector f_t2 = all_float(-INFINITY);
-    float_mask n_t2 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const float_vector ft0 = fi0 * all_float(0);
-        const float_vector ft1 = select_float(fm1, fk0, ft0);
-        const float_vector vt2 = live_float(left, ft1, -INFINITY);
-        f_t2 = larger_float(f_t2, vt2);
-        n_t2 |= not_equal_float(vt2, vt2);
-    }
-    const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
-    const float_vector ft2 = joined(dt2, dt2);
-    double_vector l_t4 = all_double(0), u_t4 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const float_vector ft0 = fi0 * all_float(0);
-        const float_vector ft1 = select_float(fm1, fk0, ft0);
-        const float_vector ft3 = exp_of_distance_float(ft1, ft2);
-        l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
-        u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
-        write_float((float *)call->kept[0] + i, ft3);
-    }
-    const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
-    const float_vector ift4 = joined(1 / dt4, 1 / dt4);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector ft3 = read_float((const float *)call->kept[0] + i);
-        const float_vector ft5 = ft3 * ift4;
-        PUT_f32(out0, i, left, ft5);
+    double per_t4[ROWS_TOGETHER], row_t2[ROWS_TOGETHER], row_t4[ROWS_TOGETHER];
+    double_vector held_t4[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            float_vector f_t2 = all_float(-INFINITY);
+            float_mask n_t2 = first_ones(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const float_vector ft0 = fi0 * all_float(0);
+                const float_vector ft1 = select_float(fm1, fk0, ft0);
+                const float_vector vt2 = live_float(left, ft1, -INFINITY);
+                f_t2 = larger_float(f_t2, vt2);
+                n_t2 |= not_equal_float(vt2, vt2);
+            }
+            row_t2[at] = largest_float_of(f_t2, n_t2);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const float_vector ft2 = all_float((float)row_t2[at]);
+            double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const float_vector ft0 = fi0 * all_float(0);
+                const float_vector ft1 = select_float(fm1, fk0, ft0);
+                const float_vector ft3 = exp_of_distance_float(ft1, ft2);
+                l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
+                u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
+                write_float((float *)kept0 + i, ft3);
+            }
+            held_t4[at] = l_t4 + u_t4;
+        }
+        sums_of_rows(held_t4, some, row_t4);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt4 = read_double(row_t4 + at);
+            write_double(per_t4 + at, 1 / dt4);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const float_vector ift4 = all_float((float)per_t4[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector ft3 = read_float((const float *)kept0 + i);
+                const float_vector ft5 = ft3 * ift4;
+                PUT_f32(out0, i, left, ft5);
+            }
+        }
     }
 }
 
@@ -10924,85 +11266,110 @@ static void g57_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g57_f16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(uint16_t));
-    const char *const soon0 = SOON(0, sizeof(uint16_t));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * all_double(0);
-        const double_vector ut0 = ui0 * all_double(0);
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
-        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
-    }
-    const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
-    double_vector l_t4 = all_double(0), u_t4 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * all_double(0);
-        const double_vector ut0 = ui0 * all_double(0);
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
-        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
-        write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
-    }
-    const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
-    const float_vector ift4 = joined(1 / dt4, 1 / dt4);
-    const double_vector idt4 = 1 / dt4;
-    int certain = 1;
-    certain &= is_moderate(dt4[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        float_mask doubt = uncertain;
-        const float_vector ft3 = read_float((const float *)call->kept[0] + i);
-        const float_vector ft5 = ft3 * ift4;
-        half_vector ht5;
-        doubt |= close_f16(ft5, 4.0f, &ht5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_mask fm1 = FETCH_mask(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_mask lm1 = lower_mask(fm1);
-            const double_mask um1 = upper_mask(fm1);
-            const double_vector lt0 = li0 * all_double(0);
-            const double_vector ut0 = ui0 * all_double(0);
-            const double_vector lt1 = select_double(lm1, dk0, lt0);
-            const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-            const double_vector lt5 = lt3 * idt4;
-            const double_vector ut5 = ut3 * idt4;
-            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    double per_t4[ROWS_TOGETHER], row_t2[ROWS_TOGETHER], row_t4[ROWS_TOGETHER];
+    double_vector held_t4[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(0);
+                const double_vector ut0 = ui0 * all_double(0);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+                u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
+            }
+            row_t2[at] = largest_double_of(l_t2, u_t2);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(uint16_t));
+            const char *const soon0 = SOON(0, sizeof(uint16_t));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(0);
+                const double_vector ut0 = ui0 * all_double(0);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+                u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
+                write_float((float *)kept0 + i, KEPT_f16(lt3, ut3));
+            }
+            held_t4[at] = l_t4 + u_t4;
+        }
+        sums_of_rows(held_t4, some, row_t4);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt4 = read_double(row_t4 + at);
+            write_double(per_t4 + at, 1 / dt4);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            const double_vector dt4 = all_double(row_t4[at]);
+            const double_vector idt4 = all_double(per_t4[at]);
+            const float_vector ift4 = all_float((float)per_t4[at]);
+            int certain = 1;
+            certain &= is_moderate(dt4[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                float_mask doubt = uncertain;
+                const float_vector ft3 = read_float((const float *)kept0 + i);
+                const float_vector ft5 = ft3 * ift4;
+                half_vector ht5;
+                doubt |= close_f16(ft5, 4.0f, &ht5);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const float_vector fi0 = FETCH_f16(in0, i, left);
+                    const float_mask fm1 = FETCH_mask(in1, i, left);
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_mask lm1 = lower_mask(fm1);
+                    const double_mask um1 = upper_mask(fm1);
+                    const double_vector lt0 = li0 * all_double(0);
+                    const double_vector ut0 = ui0 * all_double(0);
+                    const double_vector lt1 = select_double(lm1, dk0, lt0);
+                    const double_vector ut1 = select_double(um1, dk0, ut0);
+                    const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                    const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                    const double_vector lt5 = lt3 * idt4;
+                    const double_vector ut5 = ut3 * idt4;
+                    PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
+                } else {
+                    PUT_half(out0, i, left, ht5);
+                }
+            }
         }
     }
 }
@@ -11085,89 +11452,114 @@ static void g57_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g57_bf16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(uint16_t));
-    const char *const soon0 = SOON(0, sizeof(uint16_t));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * all_double(0);
-        const double_vector ut0 = ui0 * all_double(0);
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
-        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
-    }
-    const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
-    double_vector l_t4 = all_double(0), u_t4 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * all_double(0);
-        const double_vector ut0 = ui0 * all_double(0);
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
-        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
-        write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
-    }
-    const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
-    const float_vector ift4 = joined(1 / dt4, 1 / dt4);
-    const double_vector idt4 = 1 / dt4;
-    int certain = 1;
-    certain &= is_moderate(dt4[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        float_mask doubt = uncertain;
-        const float_vector ft3 = read_float((const float *)call->kept[0] + i);
-        const float_vector ft5 = ft3 * ift4;
-        half_vector ht5;
-        int again = any(doubt | unclear_bf16(ft5, 4.0f, &ht5));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft5, 4.0f, &ht5);
-            doubt |= faded(ft5);
-            again = any(doubt);
+    double per_t4[ROWS_TOGETHER], row_t2[ROWS_TOGETHER], row_t4[ROWS_TOGETHER];
+    double_vector held_t4[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(0);
+                const double_vector ut0 = ui0 * all_double(0);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+                u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
+            }
+            row_t2[at] = largest_double_of(l_t2, u_t2);
         }
-        if (UNLIKELY(again)) {
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_mask fm1 = FETCH_mask(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_mask lm1 = lower_mask(fm1);
-            const double_mask um1 = upper_mask(fm1);
-            const double_vector lt0 = li0 * all_double(0);
-            const double_vector ut0 = ui0 * all_double(0);
-            const double_vector lt1 = select_double(lm1, dk0, lt0);
-            const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-            const double_vector lt5 = lt3 * idt4;
-            const double_vector ut5 = ut3 * idt4;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(uint16_t));
+            const char *const soon0 = SOON(0, sizeof(uint16_t));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * all_double(0);
+                const double_vector ut0 = ui0 * all_double(0);
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+                u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
+                write_float((float *)kept0 + i, KEPT_bf16(lt3, ut3));
+            }
+            held_t4[at] = l_t4 + u_t4;
+        }
+        sums_of_rows(held_t4, some, row_t4);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt4 = read_double(row_t4 + at);
+            write_double(per_t4 + at, 1 / dt4);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            const double_vector dt4 = all_double(row_t4[at]);
+            const double_vector idt4 = all_double(per_t4[at]);
+            const float_vector ift4 = all_float((float)per_t4[at]);
+            int certain = 1;
+            certain &= is_moderate(dt4[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                float_mask doubt = uncertain;
+                const float_vector ft3 = read_float((const float *)kept0 + i);
+                const float_vector ft5 = ft3 * ift4;
+                half_vector ht5;
+                int again = any(doubt | unclear_bf16(ft5, 4.0f, &ht5));
+                if (UNLIKELY(again)) {
+                    doubt |= close_bf16(ft5, 4.0f, &ht5);
+                    doubt |= faded(ft5);
+                    again = any(doubt);
+                }
+                if (UNLIKELY(again)) {
+                    const float_vector fi0 = FETCH_bf16(in0, i, left);
+                    const float_mask fm1 = FETCH_mask(in1, i, left);
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_mask lm1 = lower_mask(fm1);
+                    const double_mask um1 = upper_mask(fm1);
+                    const double_vector lt0 = li0 * all_double(0);
+                    const double_vector ut0 = ui0 * all_double(0);
+                    const double_vector lt1 = select_double(lm1, dk0, lt0);
+                    const double_vector ut1 = select_double(um1, dk0, ut0);
+                    const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                    const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                    const double_vector lt5 = lt3 * idt4;
+                    const double_vector ut5 = ut3 * idt4;
+                    PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
+                } else {
+                    PUT_half(out0, i, left, ht5);
+                }
+            }
         }
     }
 }
@@ -11602,77 +11994,88 @@ static void g60_bf16_plain(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 */
 static void g61_f32_in_double(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(float));
-    const char *const soon1 = SOON(1, sizeof(float));
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_IF_TOLD(soon0, apart0, i);
-        ASK_IF_TOLD(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 * li1;
-        const double_vector ut0 = ui0 * ui1;
-        const double_vector lt2 = dt1 * li1;
-        const double_vector ut2 = dt1 * ui1;
-        const double_vector lt3 = lt0 - lt2;
-        const double_vector ut3 = ut0 - ut2;
-        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
+    const int told = call->soon != NULL;
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f32(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(float));
+            const char *const soon1 = SOON(1, sizeof(float));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_IF_TOLD(soon0, apart0, i);
+                ASK_IF_TOLD(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector fi1 = FETCH_f32(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = dt1 * li1;
+                const double_vector ut2 = dt1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
+            }
+        }
     }
 }
 
 static void g61_f32_plain(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(float));
-    const char *const soon1 = SOON(1, sizeof(float));
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
-        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
-    }
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_IF_TOLD(soon0, apart0, i);
-        ASK_IF_TOLD(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 * fi1;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        PUT_f32(out0, i, left, ft3);
+    const int told = call->soon != NULL;
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f32(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(float));
+            const char *const soon1 = SOON(1, sizeof(float));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_IF_TOLD(soon0, apart0, i);
+                ASK_IF_TOLD(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector fi1 = FETCH_f32(in1, i, left);
+                const float_vector ft0 = fi0 * fi1;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = ft0 - ft2;
+                PUT_f32(out0, i, left, ft3);
+            }
+        }
     }
 }
 
@@ -11723,40 +12126,53 @@ static void g61_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g61_f16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    float_vector least, most;
-    spread(dt1[0], 0.0f, &least, &most);
-    int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
-    certain &= are_weights_f16(in1, n);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = uncertain;
-        half_vector ht3;
-        doubt |= less_weighed_f16(fi0, fi1, least, most, &ht3);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 * li1;
-            const double_vector ut0 = ui0 * ui1;
-            const double_vector lt2 = dt1 * li1;
-            const double_vector ut2 = dt1 * ui1;
-            const double_vector lt3 = lt0 - lt2;
-            const double_vector ut3 = ut0 - ut2;
-            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
-        } else {
-            PUT_half(out0, i, left, ht3);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f16(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            float_vector least, most;
+            spread(dt1[0], 0.0f, &least, &most);
+            int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
+            certain &= are_weights_f16(in1, n);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_vector fi1 = FETCH_f16(in1, i, left);
+                float_mask doubt = uncertain;
+                half_vector ht3;
+                doubt |= less_weighed_f16(fi0, fi1, least, most, &ht3);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_vector lt0 = li0 * li1;
+                    const double_vector ut0 = ui0 * ui1;
+                    const double_vector lt2 = dt1 * li1;
+                    const double_vector ut2 = dt1 * ui1;
+                    const double_vector lt3 = lt0 - lt2;
+                    const double_vector ut3 = ut0 - ut2;
+                    PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
+                } else {
+                    PUT_half(out0, i, left, ht3);
+                }
+            }
         }
     }
 }
@@ -11854,41 +12270,54 @@ static void g61_f16_settled_columns(const fused_call *call, size_t n)
 
 static void g61_bf16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    float_vector least, most;
-    spread(dt1[0], 0.0f, &least, &most);
-    int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
-    certain &= are_weights_bf16(in1, n);
-    certain &= dt1[0] != 0 || is_moderate_bf16(in0, n);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = uncertain;
-        half_vector ht3;
-        doubt |= less_weighed_bf16(fi0, fi1, least, most, &ht3);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 * li1;
-            const double_vector ut0 = ui0 * ui1;
-            const double_vector lt2 = dt1 * li1;
-            const double_vector ut2 = dt1 * ui1;
-            const double_vector lt3 = lt0 - lt2;
-            const double_vector ut3 = ut0 - ut2;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
-        } else {
-            PUT_half(out0, i, left, ht3);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            float_vector least, most;
+            spread(dt1[0], 0.0f, &least, &most);
+            int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
+            certain &= are_weights_bf16(in1, n);
+            certain &= dt1[0] != 0 || is_moderate_bf16(in0, n);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_vector fi1 = FETCH_bf16(in1, i, left);
+                float_mask doubt = uncertain;
+                half_vector ht3;
+                doubt |= less_weighed_bf16(fi0, fi1, least, most, &ht3);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_vector lt0 = li0 * li1;
+                    const double_vector ut0 = ui0 * ui1;
+                    const double_vector lt2 = dt1 * li1;
+                    const double_vector ut2 = dt1 * ui1;
+                    const double_vector lt3 = lt0 - lt2;
+                    const double_vector ut3 = ut0 - ut2;
+                    PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
+                } else {
+                    PUT_half(out0, i, left, ht3);
+                }
+            }
         }
     }
 }
@@ -11987,95 +12416,106 @@ static void g61_bf16_settled_columns(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4 */
 static void g62_f32_in_double(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(float));
-    const char *const soon1 = SOON(1, sizeof(float));
-    const int64_t apart2 = APART(2, sizeof(uint8_t));
-    const char *const soon2 = SOON(2, sizeof(uint8_t));
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_IF_TOLD(soon0, apart0, i);
-        ASK_IF_TOLD(soon1, apart1, i);
-        ASK_IF_TOLD(soon2, apart2, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_mask lm2 = lower_mask(fm2);
-        const double_mask um2 = upper_mask(fm2);
-        const double_vector lt0 = li0 * li1;
-        const double_vector ut0 = ui0 * ui1;
-        const double_vector lt2 = dt1 * li1;
-        const double_vector ut2 = dt1 * ui1;
-        const double_vector lt3 = lt0 - lt2;
-        const double_vector ut3 = ut0 - ut2;
-        const double_vector lt4 = lt3 * all_double(-1);
-        const double_vector ut4 = ut3 * all_double(-1);
-        const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-        const double_vector ut5 = select_double(um2, all_double(0), ut4);
-        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
+    const int told = call->soon != NULL;
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f32(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(float));
+            const char *const soon1 = SOON(1, sizeof(float));
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            const int64_t apart2 = APART(2, sizeof(uint8_t));
+            const char *const soon2 = SOON(2, sizeof(uint8_t));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_IF_TOLD(soon0, apart0, i);
+                ASK_IF_TOLD(soon1, apart1, i);
+                ASK_IF_TOLD(soon2, apart2, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector fi1 = FETCH_f32(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lm2 = lower_mask(fm2);
+                const double_mask um2 = upper_mask(fm2);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = dt1 * li1;
+                const double_vector ut2 = dt1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                const double_vector lt4 = lt3 * all_double(-1);
+                const double_vector ut4 = ut3 * all_double(-1);
+                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
+            }
+        }
     }
 }
 
 static void g62_f32_plain(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(float));
-    const char *const soon1 = SOON(1, sizeof(float));
-    const int64_t apart2 = APART(2, sizeof(uint8_t));
-    const char *const soon2 = SOON(2, sizeof(uint8_t));
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
-        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
-    }
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_IF_TOLD(soon0, apart0, i);
-        ASK_IF_TOLD(soon1, apart1, i);
-        ASK_IF_TOLD(soon2, apart2, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        const float_vector ft0 = fi0 * fi1;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector ft4 = ft3 * all_float(-1);
-        const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        PUT_f32(out0, i, left, ft5);
+    const int told = call->soon != NULL;
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f32(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(float));
+            const char *const soon1 = SOON(1, sizeof(float));
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            const int64_t apart2 = APART(2, sizeof(uint8_t));
+            const char *const soon2 = SOON(2, sizeof(uint8_t));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_IF_TOLD(soon0, apart0, i);
+                ASK_IF_TOLD(soon1, apart1, i);
+                ASK_IF_TOLD(soon2, apart2, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector fi1 = FETCH_f32(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                const float_vector ft0 = fi0 * fi1;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = ft0 - ft2;
+                const float_vector ft4 = ft3 * all_float(-1);
+                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+                PUT_f32(out0, i, left, ft5);
+            }
+        }
     }
 }
 
@@ -12134,54 +12574,67 @@ static void g62_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g62_f16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate(dt1[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
-        const float_vector ft4 = ft3 * all_float(-1);
-        const float_vector et4 = et3 * absolute_float(all_float(-1));
-        const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        const float_vector et5 = et4;
-        half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, 2.0f, &ht5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_mask lm2 = lower_mask(fm2);
-            const double_mask um2 = upper_mask(fm2);
-            const double_vector lt0 = li0 * li1;
-            const double_vector ut0 = ui0 * ui1;
-            const double_vector lt2 = dt1 * li1;
-            const double_vector ut2 = dt1 * ui1;
-            const double_vector lt3 = lt0 - lt2;
-            const double_vector ut3 = ut0 - ut2;
-            const double_vector lt4 = lt3 * all_double(-1);
-            const double_vector ut4 = ut3 * all_double(-1);
-            const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-            const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f16(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            int certain = 1;
+            certain &= is_moderate(dt1[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_vector fi1 = FETCH_f16(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                float_mask doubt = uncertain;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+                const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
+                const float_vector ft4 = ft3 * all_float(-1);
+                const float_vector et4 = et3 * absolute_float(all_float(-1));
+                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+                const float_vector et5 = et4;
+                half_vector ht5;
+                doubt |= unsure_f16(ft5, et5, 2.0f, &ht5);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_mask lm2 = lower_mask(fm2);
+                    const double_mask um2 = upper_mask(fm2);
+                    const double_vector lt0 = li0 * li1;
+                    const double_vector ut0 = ui0 * ui1;
+                    const double_vector lt2 = dt1 * li1;
+                    const double_vector ut2 = dt1 * ui1;
+                    const double_vector lt3 = lt0 - lt2;
+                    const double_vector ut3 = ut0 - ut2;
+                    const double_vector lt4 = lt3 * all_double(-1);
+                    const double_vector ut4 = ut3 * all_double(-1);
+                    const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                    const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                    PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
+                } else {
+                    PUT_half(out0, i, left, ht5);
+                }
+            }
         }
     }
 }
@@ -12257,56 +12710,69 @@ static void g62_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g62_bf16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate(dt1[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
-        const float_vector ft4 = ft3 * all_float(-1);
-        const float_vector et4 = et3 * absolute_float(all_float(-1));
-        const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        const float_vector et5 = et4;
-        half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, 2.0f, &ht5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_mask lm2 = lower_mask(fm2);
-            const double_mask um2 = upper_mask(fm2);
-            const double_vector lt0 = li0 * li1;
-            const double_vector ut0 = ui0 * ui1;
-            const double_vector lt2 = dt1 * li1;
-            const double_vector ut2 = dt1 * ui1;
-            const double_vector lt3 = lt0 - lt2;
-            const double_vector ut3 = ut0 - ut2;
-            const double_vector lt4 = lt3 * all_double(-1);
-            const double_vector ut4 = ut3 * all_double(-1);
-            const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-            const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            int certain = 1;
+            certain &= is_moderate_bf16(in0, n);
+            certain &= is_moderate_bf16(in1, n);
+            certain &= is_moderate(dt1[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_vector fi1 = FETCH_bf16(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                float_mask doubt = uncertain;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+                const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
+                const float_vector ft4 = ft3 * all_float(-1);
+                const float_vector et4 = et3 * absolute_float(all_float(-1));
+                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+                const float_vector et5 = et4;
+                half_vector ht5;
+                doubt |= unsure_bf16(ft5, et5, 2.0f, &ht5);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_mask lm2 = lower_mask(fm2);
+                    const double_mask um2 = upper_mask(fm2);
+                    const double_vector lt0 = li0 * li1;
+                    const double_vector ut0 = ui0 * ui1;
+                    const double_vector lt2 = dt1 * li1;
+                    const double_vector ut2 = dt1 * ui1;
+                    const double_vector lt3 = lt0 - lt2;
+                    const double_vector ut3 = ut0 - ut2;
+                    const double_vector lt4 = lt3 * all_double(-1);
+                    const double_vector ut4 = ut3 * all_double(-1);
+                    const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                    const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                    PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
+                } else {
+                    PUT_half(out0, i, left, ht5);
+                }
+            }
         }
     }
 }
@@ -12383,95 +12849,106 @@ static void g62_bf16_in_double_columns(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4 */
 static void g63_f32_in_double(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(float));
-    const char *const soon1 = SOON(1, sizeof(float));
-    const int64_t apart2 = APART(2, sizeof(uint8_t));
-    const char *const soon2 = SOON(2, sizeof(uint8_t));
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_IF_TOLD(soon0, apart0, i);
-        ASK_IF_TOLD(soon1, apart1, i);
-        ASK_IF_TOLD(soon2, apart2, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_mask lm2 = lower_mask(fm2);
-        const double_mask um2 = upper_mask(fm2);
-        const double_vector lt0 = li0 * li1;
-        const double_vector ut0 = ui0 * ui1;
-        const double_vector lt2 = dt1 * li1;
-        const double_vector ut2 = dt1 * ui1;
-        const double_vector lt3 = lt0 - lt2;
-        const double_vector ut3 = ut0 - ut2;
-        const double_vector lt4 = lt3 * all_double(0);
-        const double_vector ut4 = ut3 * all_double(0);
-        const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-        const double_vector ut5 = select_double(um2, all_double(0), ut4);
-        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
+    const int told = call->soon != NULL;
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f32(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(float));
+            const char *const soon1 = SOON(1, sizeof(float));
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            const int64_t apart2 = APART(2, sizeof(uint8_t));
+            const char *const soon2 = SOON(2, sizeof(uint8_t));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_IF_TOLD(soon0, apart0, i);
+                ASK_IF_TOLD(soon1, apart1, i);
+                ASK_IF_TOLD(soon2, apart2, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector fi1 = FETCH_f32(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lm2 = lower_mask(fm2);
+                const double_mask um2 = upper_mask(fm2);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = dt1 * li1;
+                const double_vector ut2 = dt1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                const double_vector lt4 = lt3 * all_double(0);
+                const double_vector ut4 = ut3 * all_double(0);
+                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
+            }
+        }
     }
 }
 
 static void g63_f32_plain(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(float));
-    const char *const soon1 = SOON(1, sizeof(float));
-    const int64_t apart2 = APART(2, sizeof(uint8_t));
-    const char *const soon2 = SOON(2, sizeof(uint8_t));
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
-        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
-    }
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_IF_TOLD(soon0, apart0, i);
-        ASK_IF_TOLD(soon1, apart1, i);
-        ASK_IF_TOLD(soon2, apart2, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        const float_vector ft0 = fi0 * fi1;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector ft4 = ft3 * all_float(0);
-        const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        PUT_f32(out0, i, left, ft5);
+    const int told = call->soon != NULL;
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f32(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(float));
+            const char *const soon1 = SOON(1, sizeof(float));
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            const int64_t apart2 = APART(2, sizeof(uint8_t));
+            const char *const soon2 = SOON(2, sizeof(uint8_t));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_IF_TOLD(soon0, apart0, i);
+                ASK_IF_TOLD(soon1, apart1, i);
+                ASK_IF_TOLD(soon2, apart2, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector fi1 = FETCH_f32(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                const float_vector ft0 = fi0 * fi1;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = ft0 - ft2;
+                const float_vector ft4 = ft3 * all_float(0);
+                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+                PUT_f32(out0, i, left, ft5);
+            }
+        }
     }
 }
 
@@ -12530,54 +13007,67 @@ static void g63_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g63_f16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate(dt1[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
-        const float_vector ft4 = ft3 * all_float(0);
-        const float_vector et4 = et3 * all_float(0);
-        const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        const float_vector et5 = et4;
-        half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, 2.0f, &ht5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_mask lm2 = lower_mask(fm2);
-            const double_mask um2 = upper_mask(fm2);
-            const double_vector lt0 = li0 * li1;
-            const double_vector ut0 = ui0 * ui1;
-            const double_vector lt2 = dt1 * li1;
-            const double_vector ut2 = dt1 * ui1;
-            const double_vector lt3 = lt0 - lt2;
-            const double_vector ut3 = ut0 - ut2;
-            const double_vector lt4 = lt3 * all_double(0);
-            const double_vector ut4 = ut3 * all_double(0);
-            const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-            const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f16(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            int certain = 1;
+            certain &= is_moderate(dt1[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_vector fi1 = FETCH_f16(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                float_mask doubt = uncertain;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+                const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
+                const float_vector ft4 = ft3 * all_float(0);
+                const float_vector et4 = et3 * all_float(0);
+                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+                const float_vector et5 = et4;
+                half_vector ht5;
+                doubt |= unsure_f16(ft5, et5, 2.0f, &ht5);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_mask lm2 = lower_mask(fm2);
+                    const double_mask um2 = upper_mask(fm2);
+                    const double_vector lt0 = li0 * li1;
+                    const double_vector ut0 = ui0 * ui1;
+                    const double_vector lt2 = dt1 * li1;
+                    const double_vector ut2 = dt1 * ui1;
+                    const double_vector lt3 = lt0 - lt2;
+                    const double_vector ut3 = ut0 - ut2;
+                    const double_vector lt4 = lt3 * all_double(0);
+                    const double_vector ut4 = ut3 * all_double(0);
+                    const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                    const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                    PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
+                } else {
+                    PUT_half(out0, i, left, ht5);
+                }
+            }
         }
     }
 }
@@ -12653,56 +13143,69 @@ static void g63_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g63_bf16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate(dt1[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
-        const float_vector ft4 = ft3 * all_float(0);
-        const float_vector et4 = et3 * all_float(0);
-        const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        const float_vector et5 = et4;
-        half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, 2.0f, &ht5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_mask lm2 = lower_mask(fm2);
-            const double_mask um2 = upper_mask(fm2);
-            const double_vector lt0 = li0 * li1;
-            const double_vector ut0 = ui0 * ui1;
-            const double_vector lt2 = dt1 * li1;
-            const double_vector ut2 = dt1 * ui1;
-            const double_vector lt3 = lt0 - lt2;
-            const double_vector ut3 = ut0 - ut2;
-            const double_vector lt4 = lt3 * all_double(0);
-            const double_vector ut4 = ut3 * all_double(0);
-            const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-            const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            int certain = 1;
+            certain &= is_moderate_bf16(in0, n);
+            certain &= is_moderate_bf16(in1, n);
+            certain &= is_moderate(dt1[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_vector fi1 = FETCH_bf16(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                float_mask doubt = uncertain;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+                const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
+                const float_vector ft4 = ft3 * all_float(0);
+                const float_vector et4 = et3 * all_float(0);
+                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+                const float_vector et5 = et4;
+                half_vector ht5;
+                doubt |= unsure_bf16(ft5, et5, 2.0f, &ht5);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_mask lm2 = lower_mask(fm2);
+                    const double_mask um2 = upper_mask(fm2);
+                    const double_vector lt0 = li0 * li1;
+                    const double_vector ut0 = ui0 * ui1;
+                    const double_vector lt2 = dt1 * li1;
+                    const double_vector ut2 = dt1 * ui1;
+                    const double_vector lt3 = lt0 - lt2;
+                    const double_vector ut3 = ut0 - ut2;
+                    const double_vector lt4 = lt3 * all_double(0);
+                    const double_vector ut4 = ut3 * all_double(0);
+                    const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                    const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                    PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
+                } else {
+                    PUT_half(out0, i, left, ht5);
+                }
+            }
         }
     }
 }
@@ -12779,97 +13282,108 @@ static void g63_bf16_in_double_columns(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4 */
 static void g64_f32_in_double(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(float));
-    const char *const soon1 = SOON(1, sizeof(float));
-    const int64_t apart2 = APART(2, sizeof(uint8_t));
-    const char *const soon2 = SOON(2, sizeof(uint8_t));
+    const int told = call->soon != NULL;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_IF_TOLD(soon0, apart0, i);
-        ASK_IF_TOLD(soon1, apart1, i);
-        ASK_IF_TOLD(soon2, apart2, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_mask lm2 = lower_mask(fm2);
-        const double_mask um2 = upper_mask(fm2);
-        const double_vector lt0 = li0 * li1;
-        const double_vector ut0 = ui0 * ui1;
-        const double_vector lt2 = dt1 * li1;
-        const double_vector ut2 = dt1 * ui1;
-        const double_vector lt3 = lt0 - lt2;
-        const double_vector ut3 = ut0 - ut2;
-        const double_vector lt4 = lt3 * dk0;
-        const double_vector ut4 = ut3 * dk0;
-        const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-        const double_vector ut5 = select_double(um2, all_double(0), ut4);
-        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f32(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(float));
+            const char *const soon1 = SOON(1, sizeof(float));
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            const int64_t apart2 = APART(2, sizeof(uint8_t));
+            const char *const soon2 = SOON(2, sizeof(uint8_t));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_IF_TOLD(soon0, apart0, i);
+                ASK_IF_TOLD(soon1, apart1, i);
+                ASK_IF_TOLD(soon2, apart2, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector fi1 = FETCH_f32(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lm2 = lower_mask(fm2);
+                const double_mask um2 = upper_mask(fm2);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = dt1 * li1;
+                const double_vector ut2 = dt1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                const double_vector lt4 = lt3 * dk0;
+                const double_vector ut4 = ut3 * dk0;
+                const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
+            }
+        }
     }
 }
 
 static void g64_f32_plain(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(float));
-    const char *const soon1 = SOON(1, sizeof(float));
-    const int64_t apart2 = APART(2, sizeof(uint8_t));
-    const char *const soon2 = SOON(2, sizeof(uint8_t));
+    const int told = call->soon != NULL;
     const float_vector fk0 = all_float((float)call->constants[0]);
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
-        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
-    }
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_IF_TOLD(soon0, apart0, i);
-        ASK_IF_TOLD(soon1, apart1, i);
-        ASK_IF_TOLD(soon2, apart2, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        const float_vector ft0 = fi0 * fi1;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector ft4 = ft3 * fk0;
-        const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        PUT_f32(out0, i, left, ft5);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f32(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(float));
+            const char *const soon1 = SOON(1, sizeof(float));
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            const int64_t apart2 = APART(2, sizeof(uint8_t));
+            const char *const soon2 = SOON(2, sizeof(uint8_t));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_IF_TOLD(soon0, apart0, i);
+                ASK_IF_TOLD(soon1, apart1, i);
+                ASK_IF_TOLD(soon2, apart2, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector fi1 = FETCH_f32(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                const float_vector ft0 = fi0 * fi1;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = ft0 - ft2;
+                const float_vector ft4 = ft3 * fk0;
+                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+                PUT_f32(out0, i, left, ft5);
+            }
+        }
     }
 }
 
@@ -12929,57 +13443,70 @@ static void g64_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g64_f16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate(call->constants[0]);
-    certain &= is_moderate(dt1[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
-        const float_vector ft4 = ft3 * fk0;
-        const float_vector et4 = et3 * absolute_float(fk0);
-        const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        const float_vector et5 = et4;
-        half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, 3.0f, &ht5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_mask lm2 = lower_mask(fm2);
-            const double_mask um2 = upper_mask(fm2);
-            const double_vector lt0 = li0 * li1;
-            const double_vector ut0 = ui0 * ui1;
-            const double_vector lt2 = dt1 * li1;
-            const double_vector ut2 = dt1 * ui1;
-            const double_vector lt3 = lt0 - lt2;
-            const double_vector ut3 = ut0 - ut2;
-            const double_vector lt4 = lt3 * dk0;
-            const double_vector ut4 = ut3 * dk0;
-            const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-            const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f16(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            int certain = 1;
+            certain &= is_moderate(call->constants[0]);
+            certain &= is_moderate(dt1[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_vector fi1 = FETCH_f16(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                float_mask doubt = uncertain;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+                const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
+                const float_vector ft4 = ft3 * fk0;
+                const float_vector et4 = et3 * absolute_float(fk0);
+                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+                const float_vector et5 = et4;
+                half_vector ht5;
+                doubt |= unsure_f16(ft5, et5, 3.0f, &ht5);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_mask lm2 = lower_mask(fm2);
+                    const double_mask um2 = upper_mask(fm2);
+                    const double_vector lt0 = li0 * li1;
+                    const double_vector ut0 = ui0 * ui1;
+                    const double_vector lt2 = dt1 * li1;
+                    const double_vector ut2 = dt1 * ui1;
+                    const double_vector lt3 = lt0 - lt2;
+                    const double_vector ut3 = ut0 - ut2;
+                    const double_vector lt4 = lt3 * dk0;
+                    const double_vector ut4 = ut3 * dk0;
+                    const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                    const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                    PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
+                } else {
+                    PUT_half(out0, i, left, ht5);
+                }
+            }
         }
     }
 }
@@ -13056,59 +13583,72 @@ static void g64_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g64_bf16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate(call->constants[0]);
-    certain &= is_moderate(dt1[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
-        const float_vector ft4 = ft3 * fk0;
-        const float_vector et4 = et3 * absolute_float(fk0);
-        const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        const float_vector et5 = et4;
-        half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, 3.0f, &ht5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_mask lm2 = lower_mask(fm2);
-            const double_mask um2 = upper_mask(fm2);
-            const double_vector lt0 = li0 * li1;
-            const double_vector ut0 = ui0 * ui1;
-            const double_vector lt2 = dt1 * li1;
-            const double_vector ut2 = dt1 * ui1;
-            const double_vector lt3 = lt0 - lt2;
-            const double_vector ut3 = ut0 - ut2;
-            const double_vector lt4 = lt3 * dk0;
-            const double_vector ut4 = ut3 * dk0;
-            const double_vector lt5 = select_double(lm2, all_double(0), lt4);
-            const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            int certain = 1;
+            certain &= is_moderate_bf16(in0, n);
+            certain &= is_moderate_bf16(in1, n);
+            certain &= is_moderate(call->constants[0]);
+            certain &= is_moderate(dt1[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_vector fi1 = FETCH_bf16(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                float_mask doubt = uncertain;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+                const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
+                const float_vector ft4 = ft3 * fk0;
+                const float_vector et4 = et3 * absolute_float(fk0);
+                const float_vector ft5 = select_float(fm2, all_float(0), ft4);
+                const float_vector et5 = et4;
+                half_vector ht5;
+                doubt |= unsure_bf16(ft5, et5, 3.0f, &ht5);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_mask lm2 = lower_mask(fm2);
+                    const double_mask um2 = upper_mask(fm2);
+                    const double_vector lt0 = li0 * li1;
+                    const double_vector ut0 = ui0 * ui1;
+                    const double_vector lt2 = dt1 * li1;
+                    const double_vector ut2 = dt1 * ui1;
+                    const double_vector lt3 = lt0 - lt2;
+                    const double_vector ut3 = ut0 - ut2;
+                    const double_vector lt4 = lt3 * dk0;
+                    const double_vector ut4 = ut3 * dk0;
+                    const double_vector lt5 = select_double(lm2, all_double(0), lt4);
+                    const double_vector ut5 = select_double(um2, all_double(0), ut4);
+                    PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
+                } else {
+                    PUT_half(out0, i, left, ht5);
+                }
+            }
         }
     }
 }
@@ -13186,92 +13726,103 @@ static void g64_bf16_in_double_columns(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3 */
 static void g65_f32_in_double(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(float));
-    const char *const soon1 = SOON(1, sizeof(float));
-    const int64_t apart2 = APART(2, sizeof(uint8_t));
-    const char *const soon2 = SOON(2, sizeof(uint8_t));
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_IF_TOLD(soon0, apart0, i);
-        ASK_IF_TOLD(soon1, apart1, i);
-        ASK_IF_TOLD(soon2, apart2, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_mask lm2 = lower_mask(fm2);
-        const double_mask um2 = upper_mask(fm2);
-        const double_vector lt0 = li0 * li1;
-        const double_vector ut0 = ui0 * ui1;
-        const double_vector lt2 = dt1 * li1;
-        const double_vector ut2 = dt1 * ui1;
-        const double_vector lt3 = lt0 - lt2;
-        const double_vector ut3 = ut0 - ut2;
-        const double_vector lt4 = select_double(lm2, all_double(0), lt3);
-        const double_vector ut4 = select_double(um2, all_double(0), ut3);
-        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
+    const int told = call->soon != NULL;
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f32(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(float));
+            const char *const soon1 = SOON(1, sizeof(float));
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            const int64_t apart2 = APART(2, sizeof(uint8_t));
+            const char *const soon2 = SOON(2, sizeof(uint8_t));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_IF_TOLD(soon0, apart0, i);
+                ASK_IF_TOLD(soon1, apart1, i);
+                ASK_IF_TOLD(soon2, apart2, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector fi1 = FETCH_f32(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lm2 = lower_mask(fm2);
+                const double_mask um2 = upper_mask(fm2);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt2 = dt1 * li1;
+                const double_vector ut2 = dt1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                const double_vector lt4 = select_double(lm2, all_double(0), lt3);
+                const double_vector ut4 = select_double(um2, all_double(0), ut3);
+                PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
+            }
+        }
     }
 }
 
 static void g65_f32_plain(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(float));
-    const char *const soon1 = SOON(1, sizeof(float));
-    const int64_t apart2 = APART(2, sizeof(uint8_t));
-    const char *const soon2 = SOON(2, sizeof(uint8_t));
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
-        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
-    }
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_IF_TOLD(soon0, apart0, i);
-        ASK_IF_TOLD(soon1, apart1, i);
-        ASK_IF_TOLD(soon2, apart2, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        const float_vector ft0 = fi0 * fi1;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector ft4 = select_float(fm2, all_float(0), ft3);
-        PUT_f32(out0, i, left, ft4);
+    const int told = call->soon != NULL;
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f32(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(float));
+            const char *const soon1 = SOON(1, sizeof(float));
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            const int64_t apart2 = APART(2, sizeof(uint8_t));
+            const char *const soon2 = SOON(2, sizeof(uint8_t));
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_IF_TOLD(soon0, apart0, i);
+                ASK_IF_TOLD(soon1, apart1, i);
+                ASK_IF_TOLD(soon2, apart2, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_vector fi1 = FETCH_f32(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                const float_vector ft0 = fi0 * fi1;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = ft0 - ft2;
+                const float_vector ft4 = select_float(fm2, all_float(0), ft3);
+                PUT_f32(out0, i, left, ft4);
+            }
+        }
     }
 }
 
@@ -13329,50 +13880,63 @@ static void g65_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g65_f16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate(dt1[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
-        const float_vector ft4 = select_float(fm2, all_float(0), ft3);
-        const float_vector et4 = et3;
-        half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, 1.0f, &ht4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_mask lm2 = lower_mask(fm2);
-            const double_mask um2 = upper_mask(fm2);
-            const double_vector lt0 = li0 * li1;
-            const double_vector ut0 = ui0 * ui1;
-            const double_vector lt2 = dt1 * li1;
-            const double_vector ut2 = dt1 * ui1;
-            const double_vector lt3 = lt0 - lt2;
-            const double_vector ut3 = ut0 - ut2;
-            const double_vector lt4 = select_double(lm2, all_double(0), lt3);
-            const double_vector ut4 = select_double(um2, all_double(0), ut3);
-            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_f16(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            int certain = 1;
+            certain &= is_moderate(dt1[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_vector fi1 = FETCH_f16(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                float_mask doubt = uncertain;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+                const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
+                const float_vector ft4 = select_float(fm2, all_float(0), ft3);
+                const float_vector et4 = et3;
+                half_vector ht4;
+                doubt |= unsure_f16(ft4, et4, 1.0f, &ht4);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_mask lm2 = lower_mask(fm2);
+                    const double_mask um2 = upper_mask(fm2);
+                    const double_vector lt0 = li0 * li1;
+                    const double_vector ut0 = ui0 * ui1;
+                    const double_vector lt2 = dt1 * li1;
+                    const double_vector ut2 = dt1 * ui1;
+                    const double_vector lt3 = lt0 - lt2;
+                    const double_vector ut3 = ut0 - ut2;
+                    const double_vector lt4 = select_double(lm2, all_double(0), lt3);
+                    const double_vector ut4 = select_double(um2, all_double(0), ut3);
+                    PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
+                } else {
+                    PUT_half(out0, i, left, ht4);
+                }
+            }
         }
     }
 }
@@ -13446,52 +14010,65 @@ static void g65_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g65_bf16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate(dt1[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
-        const float_vector ft4 = select_float(fm2, all_float(0), ft3);
-        const float_vector et4 = et3;
-        half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, 1.0f, &ht4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_mask lm2 = lower_mask(fm2);
-            const double_mask um2 = upper_mask(fm2);
-            const double_vector lt0 = li0 * li1;
-            const double_vector ut0 = ui0 * ui1;
-            const double_vector lt2 = dt1 * li1;
-            const double_vector ut2 = dt1 * ui1;
-            const double_vector lt3 = lt0 - lt2;
-            const double_vector ut3 = ut0 - ut2;
-            const double_vector lt4 = select_double(lm2, all_double(0), lt3);
-            const double_vector ut4 = select_double(um2, all_double(0), ut3);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    double row_t1[ROWS_TOGETHER];
+    double_vector held_t1[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(0), u_t1 = all_double(0);
+            add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
+            held_t1[at] = l_t1 + u_t1;
+        }
+        sums_of_rows(held_t1, some, row_t1);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const void *const in2 = (const char *)call->ins[2] + (first + at) * call->pitches[2];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            const double_vector dt1 = all_double(row_t1[at]);
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            int certain = 1;
+            certain &= is_moderate_bf16(in0, n);
+            certain &= is_moderate_bf16(in1, n);
+            certain &= is_moderate(dt1[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_vector fi1 = FETCH_bf16(in1, i, left);
+                const float_mask fm2 = FETCH_mask(in2, i, left);
+                float_mask doubt = uncertain;
+                const float_vector ft2 = ft1 * fi1;
+                const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+                const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
+                const float_vector ft4 = select_float(fm2, all_float(0), ft3);
+                const float_vector et4 = et3;
+                half_vector ht4;
+                doubt |= unsure_bf16(ft4, et4, 1.0f, &ht4);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_mask lm2 = lower_mask(fm2);
+                    const double_mask um2 = upper_mask(fm2);
+                    const double_vector lt0 = li0 * li1;
+                    const double_vector ut0 = ui0 * ui1;
+                    const double_vector lt2 = dt1 * li1;
+                    const double_vector ut2 = dt1 * ui1;
+                    const double_vector lt3 = lt0 - lt2;
+                    const double_vector ut3 = ut0 - ut2;
+                    const double_vector lt4 = select_double(lm2, all_double(0), lt3);
+                    const double_vector ut4 = select_double(um2, all_double(0), ut3);
+                    PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
+                } else {
+                    PUT_half(out0, i, left, ht4);
+                }
+            }
         }
     }
 }
@@ -13690,63 +14267,84 @@ static void g66_bf16_plain(const fused_call *call, size_t n)
 /* mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
 static void g67_f32_in_double(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
-    double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * dk1;
-        const double_vector ut0 = ui0 * dk1;
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
-        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
-    }
-    const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
-    double_vector l_t4 = all_double(0), u_t4 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * dk1;
-        const double_vector ut0 = ui0 * dk1;
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
-        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
-        write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
-    }
-    const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
-    const double_vector idt4 = 1 / dt4;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const double_vector lt3 = read_double((const double *)call->kept[0] + i);
-        const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt5 = lt3 * idt4;
-        const double_vector ut5 = ut3 * idt4;
-        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
+    double per_t4[ROWS_TOGETHER], row_t2[ROWS_TOGETHER], row_t4[ROWS_TOGETHER];
+    double_vector held_t4[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * dk1;
+                const double_vector ut0 = ui0 * dk1;
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+                u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
+            }
+            row_t2[at] = largest_double_of(l_t2, u_t2);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * dk1;
+                const double_vector ut0 = ui0 * dk1;
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+                u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
+                write_double((double *)kept0 + i, lt3), write_double((double *)kept0 + i + DOUBLES, ut3);
+            }
+            held_t4[at] = l_t4 + u_t4;
+        }
+        sums_of_rows(held_t4, some, row_t4);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt4 = read_double(row_t4 + at);
+            write_double(per_t4 + at, 1 / dt4);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector idt4 = all_double(per_t4[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const double_vector lt3 = read_double((const double *)kept0 + i);
+                const double_vector ut3 = read_double((const double *)kept0 + i + DOUBLES);
+                const double_vector lt5 = lt3 * idt4;
+                const double_vector ut5 = ut3 * idt4;
+                PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
+            }
+        }
     }
 }
 
@@ -13807,86 +14405,111 @@ static void g67_f32_plain(const fused_call *call, size_t n)
 
 static void g67_f16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(uint16_t));
-    const char *const soon0 = SOON(0, sizeof(uint16_t));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
-    double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * dk1;
-        const double_vector ut0 = ui0 * dk1;
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
-        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
-    }
-    const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
-    double_vector l_t4 = all_double(0), u_t4 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * dk1;
-        const double_vector ut0 = ui0 * dk1;
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
-        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
-        write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
-    }
-    const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
-    const float_vector ift4 = joined(1 / dt4, 1 / dt4);
-    const double_vector idt4 = 1 / dt4;
-    int certain = 1;
-    certain &= is_moderate(dt4[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        float_mask doubt = uncertain;
-        const float_vector ft3 = read_float((const float *)call->kept[0] + i);
-        const float_vector ft5 = ft3 * ift4;
-        half_vector ht5;
-        doubt |= close_f16(ft5, 4.0f, &ht5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_mask fm1 = FETCH_mask(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_mask lm1 = lower_mask(fm1);
-            const double_mask um1 = upper_mask(fm1);
-            const double_vector lt0 = li0 * dk1;
-            const double_vector ut0 = ui0 * dk1;
-            const double_vector lt1 = select_double(lm1, dk0, lt0);
-            const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-            const double_vector lt5 = lt3 * idt4;
-            const double_vector ut5 = ut3 * idt4;
-            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    double per_t4[ROWS_TOGETHER], row_t2[ROWS_TOGETHER], row_t4[ROWS_TOGETHER];
+    double_vector held_t4[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * dk1;
+                const double_vector ut0 = ui0 * dk1;
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+                u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
+            }
+            row_t2[at] = largest_double_of(l_t2, u_t2);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(uint16_t));
+            const char *const soon0 = SOON(0, sizeof(uint16_t));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * dk1;
+                const double_vector ut0 = ui0 * dk1;
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+                u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
+                write_float((float *)kept0 + i, KEPT_f16(lt3, ut3));
+            }
+            held_t4[at] = l_t4 + u_t4;
+        }
+        sums_of_rows(held_t4, some, row_t4);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt4 = read_double(row_t4 + at);
+            write_double(per_t4 + at, 1 / dt4);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            const double_vector dt4 = all_double(row_t4[at]);
+            const double_vector idt4 = all_double(per_t4[at]);
+            const float_vector ift4 = all_float((float)per_t4[at]);
+            int certain = 1;
+            certain &= is_moderate(dt4[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                float_mask doubt = uncertain;
+                const float_vector ft3 = read_float((const float *)kept0 + i);
+                const float_vector ft5 = ft3 * ift4;
+                half_vector ht5;
+                doubt |= close_f16(ft5, 4.0f, &ht5);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const float_vector fi0 = FETCH_f16(in0, i, left);
+                    const float_mask fm1 = FETCH_mask(in1, i, left);
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_mask lm1 = lower_mask(fm1);
+                    const double_mask um1 = upper_mask(fm1);
+                    const double_vector lt0 = li0 * dk1;
+                    const double_vector ut0 = ui0 * dk1;
+                    const double_vector lt1 = select_double(lm1, dk0, lt0);
+                    const double_vector ut1 = select_double(um1, dk0, ut0);
+                    const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                    const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                    const double_vector lt5 = lt3 * idt4;
+                    const double_vector ut5 = ut3 * idt4;
+                    PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
+                } else {
+                    PUT_half(out0, i, left, ht5);
+                }
+            }
         }
     }
 }
@@ -13970,90 +14593,115 @@ static void g67_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g67_bf16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(uint16_t));
-    const char *const soon0 = SOON(0, sizeof(uint16_t));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
-    double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * dk1;
-        const double_vector ut0 = ui0 * dk1;
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
-        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
-    }
-    const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
-    double_vector l_t4 = all_double(0), u_t4 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = li0 * dk1;
-        const double_vector ut0 = ui0 * dk1;
-        const double_vector lt1 = select_double(lm1, dk0, lt0);
-        const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
-        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
-        write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
-    }
-    const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
-    const float_vector ift4 = joined(1 / dt4, 1 / dt4);
-    const double_vector idt4 = 1 / dt4;
-    int certain = 1;
-    certain &= is_moderate(dt4[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        float_mask doubt = uncertain;
-        const float_vector ft3 = read_float((const float *)call->kept[0] + i);
-        const float_vector ft5 = ft3 * ift4;
-        half_vector ht5;
-        int again = any(doubt | unclear_bf16(ft5, 4.0f, &ht5));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft5, 4.0f, &ht5);
-            doubt |= faded(ft5);
-            again = any(doubt);
+    double per_t4[ROWS_TOGETHER], row_t2[ROWS_TOGETHER], row_t4[ROWS_TOGETHER];
+    double_vector held_t4[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * dk1;
+                const double_vector ut0 = ui0 * dk1;
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+                u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
+            }
+            row_t2[at] = largest_double_of(l_t2, u_t2);
         }
-        if (UNLIKELY(again)) {
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_mask fm1 = FETCH_mask(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_mask lm1 = lower_mask(fm1);
-            const double_mask um1 = upper_mask(fm1);
-            const double_vector lt0 = li0 * dk1;
-            const double_vector ut0 = ui0 * dk1;
-            const double_vector lt1 = select_double(lm1, dk0, lt0);
-            const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
-            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
-            const double_vector lt5 = lt3 * idt4;
-            const double_vector ut5 = ut3 * idt4;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(uint16_t));
+            const char *const soon0 = SOON(0, sizeof(uint16_t));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            double_vector l_t4 = all_double(0), u_t4 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = li0 * dk1;
+                const double_vector ut0 = ui0 * dk1;
+                const double_vector lt1 = select_double(lm1, dk0, lt0);
+                const double_vector ut1 = select_double(um1, dk0, ut0);
+                const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+                u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
+                write_float((float *)kept0 + i, KEPT_bf16(lt3, ut3));
+            }
+            held_t4[at] = l_t4 + u_t4;
+        }
+        sums_of_rows(held_t4, some, row_t4);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt4 = read_double(row_t4 + at);
+            write_double(per_t4 + at, 1 / dt4);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt2 = all_double(row_t2[at]);
+            const double_vector dt4 = all_double(row_t4[at]);
+            const double_vector idt4 = all_double(per_t4[at]);
+            const float_vector ift4 = all_float((float)per_t4[at]);
+            int certain = 1;
+            certain &= is_moderate(dt4[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                float_mask doubt = uncertain;
+                const float_vector ft3 = read_float((const float *)kept0 + i);
+                const float_vector ft5 = ft3 * ift4;
+                half_vector ht5;
+                int again = any(doubt | unclear_bf16(ft5, 4.0f, &ht5));
+                if (UNLIKELY(again)) {
+                    doubt |= close_bf16(ft5, 4.0f, &ht5);
+                    doubt |= faded(ft5);
+                    again = any(doubt);
+                }
+                if (UNLIKELY(again)) {
+                    const float_vector fi0 = FETCH_bf16(in0, i, left);
+                    const float_mask fm1 = FETCH_mask(in1, i, left);
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_mask lm1 = lower_mask(fm1);
+                    const double_mask um1 = upper_mask(fm1);
+                    const double_vector lt0 = li0 * dk1;
+                    const double_vector ut0 = ui0 * dk1;
+                    const double_vector lt1 = select_double(lm1, dk0, lt0);
+                    const double_vector ut1 = select_double(um1, dk0, ut0);
+                    const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+                    const double_vector ut3 = exp_of_distance_double(ut1, dt2);
+                    const double_vector lt5 = lt3 * idt4;
+                    const double_vector ut5 = ut3 * idt4;
+                    PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
+                } else {
+                    PUT_half(out0, i, left, ht5);
+                }
+            }
         }
     }
 }
@@ -14633,6 +15281,7 @@ static void g72_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -14692,6 +15341,7 @@ static void g72_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -14731,6 +15381,7 @@ static void g72_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -14829,6 +15480,7 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -15737,6 +16389,7 @@ static void g75_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -15805,6 +16458,7 @@ static void g75_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -15850,6 +16504,7 @@ static void g75_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -15959,6 +16614,7 @@ static void g75_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -16932,6 +17588,7 @@ static void g78_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -16982,6 +17639,7 @@ static void g78_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -17015,6 +17673,7 @@ static void g78_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -17103,6 +17762,7 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -17196,6 +17856,7 @@ static void g79_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -17255,6 +17916,7 @@ static void g79_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -17294,6 +17956,7 @@ static void g79_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -17393,6 +18056,7 @@ static void g79_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -18992,6 +19656,7 @@ static void g84_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -19034,6 +19699,7 @@ static void g84_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -19063,6 +19729,7 @@ static void g84_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -19143,6 +19810,7 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -19835,6 +20503,7 @@ static void g87_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -19890,6 +20559,7 @@ static void g87_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -19927,6 +20597,7 @@ static void g87_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -20020,6 +20691,7 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -20117,6 +20789,7 @@ static void g88_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -20175,6 +20848,7 @@ static void g88_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -20214,6 +20888,7 @@ static void g88_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -20313,6 +20988,7 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -20417,6 +21093,7 @@ static void g89_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -20483,6 +21160,7 @@ static void g89_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -20527,6 +21205,7 @@ static void g89_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -20630,6 +21309,7 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -20739,6 +21419,7 @@ static void g90_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -20808,6 +21489,7 @@ static void g90_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -20854,6 +21536,7 @@ static void g90_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -20964,6 +21647,7 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -21081,6 +21765,7 @@ static void g91_f32_in_double(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -21156,6 +21841,7 @@ static void g91_f32_plain(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -21206,6 +21892,7 @@ static void g91_f16_settled(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -21320,6 +22007,7 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -21441,6 +22129,7 @@ static void g92_f32_in_double(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -21519,6 +22208,7 @@ static void g92_f32_plain(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -21571,6 +22261,7 @@ static void g92_f16_settled(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -21692,6 +22383,7 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
     const void *const in4 = call->ins[4];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -21818,6 +22510,7 @@ static void g93_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -21875,6 +22568,7 @@ static void g93_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -21913,6 +22607,7 @@ static void g93_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -22006,6 +22701,7 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -22104,6 +22800,7 @@ static void g94_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -22164,6 +22861,7 @@ static void g94_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -22204,6 +22902,7 @@ static void g94_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -22304,6 +23003,7 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -22410,6 +23110,7 @@ static void g95_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -22476,6 +23177,7 @@ static void g95_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -22520,6 +23222,7 @@ static void g95_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -22624,6 +23327,7 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -22734,6 +23438,7 @@ static void g96_f32_in_double(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -22803,6 +23508,7 @@ static void g96_f32_plain(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -22849,6 +23555,7 @@ static void g96_f16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -22960,6 +23667,7 @@ static void g96_bf16_settled(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -28395,6 +29103,7 @@ static void g121_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -28438,6 +29147,7 @@ static void g121_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -28468,6 +29178,7 @@ static void g121_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -28546,6 +29257,7 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -28628,6 +29340,7 @@ static void g122_f32_in_double(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -28680,6 +29393,7 @@ static void g122_f32_plain(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(float));
     const char *const soon0 = SOON(0, sizeof(float));
     const int64_t apart1 = APART(1, sizeof(float));
@@ -28716,6 +29430,7 @@ static void g122_f16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -28805,6 +29520,7 @@ static void g122_bf16_settled(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const int told = call->soon != NULL;
     const int64_t apart0 = APART(0, sizeof(uint16_t));
     const char *const soon0 = SOON(0, sizeof(uint16_t));
     const int64_t apart1 = APART(1, sizeof(uint16_t));
@@ -32787,105 +33503,146 @@ static void g142_finish(const fused_call *call, size_t n)
 /* where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3 */
 static void g143_f32_in_double(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = select_double(lm1, dk0, li0);
-        const double_vector ut0 = select_double(um1, dk0, ui0);
-        l_t1 = maximum_double(l_t1, live_lower(left, lt0, -INFINITY));
-        u_t1 = maximum_double(u_t1, live_upper(left, ut0, -INFINITY));
-    }
-    const double_vector dt1 = all_double(largest_double_of(l_t1, u_t1));
-    double_vector l_t3 = all_double(0), u_t3 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = select_double(lm1, dk0, li0);
-        const double_vector ut0 = select_double(um1, dk0, ui0);
-        const double_vector lt2 = exp_of_distance_double(lt0, dt1);
-        const double_vector ut2 = exp_of_distance_double(ut0, dt1);
-        l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
-        u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
-        write_double((double *)call->kept[0] + i, lt2), write_double((double *)call->kept[0] + i + DOUBLES, ut2);
-    }
-    const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
-    const double_vector idt3 = 1 / dt3;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const double_vector lt2 = read_double((const double *)call->kept[0] + i);
-        const double_vector ut2 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt4 = lt2 * idt3;
-        const double_vector ut4 = ut2 * idt3;
-        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
+    double per_t3[ROWS_TOGETHER], row_t1[ROWS_TOGETHER], row_t3[ROWS_TOGETHER];
+    double_vector held_t3[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = select_double(lm1, dk0, li0);
+                const double_vector ut0 = select_double(um1, dk0, ui0);
+                l_t1 = maximum_double(l_t1, live_lower(left, lt0, -INFINITY));
+                u_t1 = maximum_double(u_t1, live_upper(left, ut0, -INFINITY));
+            }
+            row_t1[at] = largest_double_of(l_t1, u_t1);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt1 = all_double(row_t1[at]);
+            double_vector l_t3 = all_double(0), u_t3 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = select_double(lm1, dk0, li0);
+                const double_vector ut0 = select_double(um1, dk0, ui0);
+                const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+                const double_vector ut2 = exp_of_distance_double(ut0, dt1);
+                l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
+                u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
+                write_double((double *)kept0 + i, lt2), write_double((double *)kept0 + i + DOUBLES, ut2);
+            }
+            held_t3[at] = l_t3 + u_t3;
+        }
+        sums_of_rows(held_t3, some, row_t3);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt3 = read_double(row_t3 + at);
+            write_double(per_t3 + at, 1 / dt3);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector idt3 = all_double(per_t3[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const double_vector lt2 = read_double((const double *)kept0 + i);
+                const double_vector ut2 = read_double((const double *)kept0 + i + DOUBLES);
+                const double_vector lt4 = lt2 * idt3;
+                const double_vector ut4 = ut2 * idt3;
+                PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
+            }
+        }
     }
 }
 
 static void g143_f32_plain(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(float));
-    const char *const soon0 = SOON(0, sizeof(float));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const float_vector fk0 = all_float((float)call->constants[0]);
-    float_vector f_t1 = all_float(-INFINITY);
-    float_mask n_t1 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const float_vector ft0 = select_float(fm1, fk0, fi0);
-        const float_vector vt1 = live_float(left, ft0, -INFINITY);
-        f_t1 = larger_float(f_t1, vt1);
-        n_t1 |= not_equal_float(vt1, vt1);
-    }
-    const double_vector dt1 = all_double(largest_float_of(f_t1, n_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    double_vector l_t3 = all_double(0), u_t3 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const float_vector ft0 = select_float(fm1, fk0, fi0);
-        const float_vector ft2 = exp_of_distance_float(ft0, ft1);
-        l_t3 = added_double(l_t3, lower_half(live_float(left, ft2, 0)));
-        u_t3 = added_double(u_t3, upper_half(live_float(left, ft2, 0)));
-        write_float((float *)call->kept[0] + i, ft2);
-    }
-    const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
-    const float_vector ift3 = joined(1 / dt3, 1 / dt3);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector ft2 = read_float((const float *)call->kept[0] + i);
-        const float_vector ft4 = ft2 * ift3;
-        PUT_f32(out0, i, left, ft4);
+    double per_t3[ROWS_TOGETHER], row_t1[ROWS_TOGETHER], row_t3[ROWS_TOGETHER];
+    double_vector held_t3[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            float_vector f_t1 = all_float(-INFINITY);
+            float_mask n_t1 = first_ones(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const float_vector ft0 = select_float(fm1, fk0, fi0);
+                const float_vector vt1 = live_float(left, ft0, -INFINITY);
+                f_t1 = larger_float(f_t1, vt1);
+                n_t1 |= not_equal_float(vt1, vt1);
+            }
+            row_t1[at] = largest_float_of(f_t1, n_t1);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(float));
+            const char *const soon0 = SOON(0, sizeof(float));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const float_vector ft1 = all_float((float)row_t1[at]);
+            double_vector l_t3 = all_double(0), u_t3 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f32(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const float_vector ft0 = select_float(fm1, fk0, fi0);
+                const float_vector ft2 = exp_of_distance_float(ft0, ft1);
+                l_t3 = added_double(l_t3, lower_half(live_float(left, ft2, 0)));
+                u_t3 = added_double(u_t3, upper_half(live_float(left, ft2, 0)));
+                write_float((float *)kept0 + i, ft2);
+            }
+            held_t3[at] = l_t3 + u_t3;
+        }
+        sums_of_rows(held_t3, some, row_t3);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt3 = read_double(row_t3 + at);
+            write_double(per_t3 + at, 1 / dt3);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const float_vector ift3 = all_float((float)per_t3[at]);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector ft2 = read_float((const float *)kept0 + i);
+                const float_vector ft4 = ft2 * ift3;
+                PUT_f32(out0, i, left, ft4);
+            }
+        }
     }
 }
 
@@ -32946,79 +33703,104 @@ static void g143_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g143_f16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(uint16_t));
-    const char *const soon0 = SOON(0, sizeof(uint16_t));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = select_double(lm1, dk0, li0);
-        const double_vector ut0 = select_double(um1, dk0, ui0);
-        l_t1 = maximum_double(l_t1, live_lower(left, lt0, -INFINITY));
-        u_t1 = maximum_double(u_t1, live_upper(left, ut0, -INFINITY));
-    }
-    const double_vector dt1 = all_double(largest_double_of(l_t1, u_t1));
-    double_vector l_t3 = all_double(0), u_t3 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = select_double(lm1, dk0, li0);
-        const double_vector ut0 = select_double(um1, dk0, ui0);
-        const double_vector lt2 = exp_of_distance_double(lt0, dt1);
-        const double_vector ut2 = exp_of_distance_double(ut0, dt1);
-        l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
-        u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
-        write_float((float *)call->kept[0] + i, KEPT_f16(lt2, ut2));
-    }
-    const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
-    const float_vector ift3 = joined(1 / dt3, 1 / dt3);
-    const double_vector idt3 = 1 / dt3;
-    int certain = 1;
-    certain &= is_moderate(dt3[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        float_mask doubt = uncertain;
-        const float_vector ft2 = read_float((const float *)call->kept[0] + i);
-        const float_vector ft4 = ft2 * ift3;
-        half_vector ht4;
-        doubt |= close_f16(ft4, 4.0f, &ht4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_mask fm1 = FETCH_mask(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_mask lm1 = lower_mask(fm1);
-            const double_mask um1 = upper_mask(fm1);
-            const double_vector lt0 = select_double(lm1, dk0, li0);
-            const double_vector ut0 = select_double(um1, dk0, ui0);
-            const double_vector lt2 = exp_of_distance_double(lt0, dt1);
-            const double_vector ut2 = exp_of_distance_double(ut0, dt1);
-            const double_vector lt4 = lt2 * idt3;
-            const double_vector ut4 = ut2 * idt3;
-            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    double per_t3[ROWS_TOGETHER], row_t1[ROWS_TOGETHER], row_t3[ROWS_TOGETHER];
+    double_vector held_t3[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = select_double(lm1, dk0, li0);
+                const double_vector ut0 = select_double(um1, dk0, ui0);
+                l_t1 = maximum_double(l_t1, live_lower(left, lt0, -INFINITY));
+                u_t1 = maximum_double(u_t1, live_upper(left, ut0, -INFINITY));
+            }
+            row_t1[at] = largest_double_of(l_t1, u_t1);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(uint16_t));
+            const char *const soon0 = SOON(0, sizeof(uint16_t));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt1 = all_double(row_t1[at]);
+            double_vector l_t3 = all_double(0), u_t3 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = select_double(lm1, dk0, li0);
+                const double_vector ut0 = select_double(um1, dk0, ui0);
+                const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+                const double_vector ut2 = exp_of_distance_double(ut0, dt1);
+                l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
+                u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
+                write_float((float *)kept0 + i, KEPT_f16(lt2, ut2));
+            }
+            held_t3[at] = l_t3 + u_t3;
+        }
+        sums_of_rows(held_t3, some, row_t3);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt3 = read_double(row_t3 + at);
+            write_double(per_t3 + at, 1 / dt3);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt1 = all_double(row_t1[at]);
+            const double_vector dt3 = all_double(row_t3[at]);
+            const double_vector idt3 = all_double(per_t3[at]);
+            const float_vector ift3 = all_float((float)per_t3[at]);
+            int certain = 1;
+            certain &= is_moderate(dt3[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                float_mask doubt = uncertain;
+                const float_vector ft2 = read_float((const float *)kept0 + i);
+                const float_vector ft4 = ft2 * ift3;
+                half_vector ht4;
+                doubt |= close_f16(ft4, 4.0f, &ht4);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const float_vector fi0 = FETCH_f16(in0, i, left);
+                    const float_mask fm1 = FETCH_mask(in1, i, left);
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_mask lm1 = lower_mask(fm1);
+                    const double_mask um1 = upper_mask(fm1);
+                    const double_vector lt0 = select_double(lm1, dk0, li0);
+                    const double_vector ut0 = select_double(um1, dk0, ui0);
+                    const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+                    const double_vector ut2 = exp_of_distance_double(ut0, dt1);
+                    const double_vector lt4 = lt2 * idt3;
+                    const double_vector ut4 = ut2 * idt3;
+                    PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
+                } else {
+                    PUT_half(out0, i, left, ht4);
+                }
+            }
         }
     }
 }
@@ -33097,83 +33879,108 @@ static void g143_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g143_bf16_settled(const fused_call *call, size_t n)
 {
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const int64_t apart0 = APART(0, sizeof(uint16_t));
-    const char *const soon0 = SOON(0, sizeof(uint16_t));
-    const int64_t apart1 = APART(1, sizeof(uint8_t));
-    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
-    double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = select_double(lm1, dk0, li0);
-        const double_vector ut0 = select_double(um1, dk0, ui0);
-        l_t1 = maximum_double(l_t1, live_lower(left, lt0, -INFINITY));
-        u_t1 = maximum_double(u_t1, live_upper(left, ut0, -INFINITY));
-    }
-    const double_vector dt1 = all_double(largest_double_of(l_t1, u_t1));
-    double_vector l_t3 = all_double(0), u_t3 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        ASK_FOR(soon0, apart0, i);
-        ASK_FOR(soon1, apart1, i);
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lm1 = lower_mask(fm1);
-        const double_mask um1 = upper_mask(fm1);
-        const double_vector lt0 = select_double(lm1, dk0, li0);
-        const double_vector ut0 = select_double(um1, dk0, ui0);
-        const double_vector lt2 = exp_of_distance_double(lt0, dt1);
-        const double_vector ut2 = exp_of_distance_double(ut0, dt1);
-        l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
-        u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
-        write_float((float *)call->kept[0] + i, KEPT_bf16(lt2, ut2));
-    }
-    const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
-    const float_vector ift3 = joined(1 / dt3, 1 / dt3);
-    const double_vector idt3 = 1 / dt3;
-    int certain = 1;
-    certain &= is_moderate(dt3[0]);
-    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        float_mask doubt = uncertain;
-        const float_vector ft2 = read_float((const float *)call->kept[0] + i);
-        const float_vector ft4 = ft2 * ift3;
-        half_vector ht4;
-        int again = any(doubt | unclear_bf16(ft4, 4.0f, &ht4));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft4, 4.0f, &ht4);
-            doubt |= faded(ft4);
-            again = any(doubt);
+    double per_t3[ROWS_TOGETHER], row_t1[ROWS_TOGETHER], row_t3[ROWS_TOGETHER];
+    double_vector held_t3[ROWS_TOGETHER];
+    for (int64_t first = 0, some; first < call->rows; first += some) {
+        some = call->rows - first < call->together ? call->rows - first : call->together;
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = select_double(lm1, dk0, li0);
+                const double_vector ut0 = select_double(um1, dk0, ui0);
+                l_t1 = maximum_double(l_t1, live_lower(left, lt0, -INFINITY));
+                u_t1 = maximum_double(u_t1, live_upper(left, ut0, -INFINITY));
+            }
+            row_t1[at] = largest_double_of(l_t1, u_t1);
         }
-        if (UNLIKELY(again)) {
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_mask fm1 = FETCH_mask(in1, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_mask lm1 = lower_mask(fm1);
-            const double_mask um1 = upper_mask(fm1);
-            const double_vector lt0 = select_double(lm1, dk0, li0);
-            const double_vector ut0 = select_double(um1, dk0, ui0);
-            const double_vector lt2 = exp_of_distance_double(lt0, dt1);
-            const double_vector ut2 = exp_of_distance_double(ut0, dt1);
-            const double_vector lt4 = lt2 * idt3;
-            const double_vector ut4 = ut2 * idt3;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const int64_t apart0 = APART(0, sizeof(uint16_t));
+            const char *const soon0 = SOON(0, sizeof(uint16_t));
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            const int64_t apart1 = APART(1, sizeof(uint8_t));
+            const char *const soon1 = SOON(1, sizeof(uint8_t));
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt1 = all_double(row_t1[at]);
+            double_vector l_t3 = all_double(0), u_t3 = all_double(0);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_FOR(soon0, apart0, i);
+                ASK_FOR(soon1, apart1, i);
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                const float_mask fm1 = FETCH_mask(in1, i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lm1 = lower_mask(fm1);
+                const double_mask um1 = upper_mask(fm1);
+                const double_vector lt0 = select_double(lm1, dk0, li0);
+                const double_vector ut0 = select_double(um1, dk0, ui0);
+                const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+                const double_vector ut2 = exp_of_distance_double(ut0, dt1);
+                l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
+                u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
+                write_float((float *)kept0 + i, KEPT_bf16(lt2, ut2));
+            }
+            held_t3[at] = l_t3 + u_t3;
+        }
+        sums_of_rows(held_t3, some, row_t3);
+        for (int64_t at = 0; at < some; at += DOUBLES) {
+            const double_vector dt3 = read_double(row_t3 + at);
+            write_double(per_t3 + at, 1 / dt3);
+        }
+        for (int64_t at = 0; at < some; at++) {
+            const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
+            const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
+            char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
+            char *const kept0 = KEPT_OF_ROW(0, at);
+            const double_vector dt1 = all_double(row_t1[at]);
+            const double_vector dt3 = all_double(row_t3[at]);
+            const double_vector idt3 = all_double(per_t3[at]);
+            const float_vector ift3 = all_float((float)per_t3[at]);
+            int certain = 1;
+            certain &= is_moderate(dt3[0]);
+            const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+            for (size_t i = 0; i < n; i += FLOATS) {
+                const size_t left = n - i;
+                float_mask doubt = uncertain;
+                const float_vector ft2 = read_float((const float *)kept0 + i);
+                const float_vector ft4 = ft2 * ift3;
+                half_vector ht4;
+                int again = any(doubt | unclear_bf16(ft4, 4.0f, &ht4));
+                if (UNLIKELY(again)) {
+                    doubt |= close_bf16(ft4, 4.0f, &ht4);
+                    doubt |= faded(ft4);
+                    again = any(doubt);
+                }
+                if (UNLIKELY(again)) {
+                    const float_vector fi0 = FETCH_bf16(in0, i, left);
+                    const float_mask fm1 = FETCH_mask(in1, i, left);
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_mask lm1 = lower_mask(fm1);
+                    const double_mask um1 = upper_mask(fm1);
+                    const double_vector lt0 = select_double(lm1, dk0, li0);
+                    const double_vector ut0 = select_double(um1, dk0, ui0);
+                    const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+                    const double_vector ut2 = exp_of_distance_double(ut0, dt1);
+                    const double_vector lt4 = lt2 * idt3;
+                    const double_vector ut4 = ut2 * idt3;
+                    PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
+                } else {
+                    PUT_half(out0, i, left, ht4);
+                }
+            }
         }
     }
 }
@@ -33253,1008 +34060,1008 @@ static void g143_bf16_in_double_columns(const fused_call *call, size_t n)
 static const fused_entry entries[] = {
     {"abs:i0 neg:t0 exp:t1 log1p:t2 minimum:i0,0 sub:t3,t4 neg:t5",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g0_f32_in_double, g0_f32_plain}, {NULL, NULL, NULL}, {g0_f16_settled, NULL, NULL}, {g0_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"add:i0,-0.5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g1_f32_in_double, g1_f32_plain}, {NULL, NULL, NULL}, {g1_f16_settled, NULL, g1_f16_plain}, {g1_bf16_settled, NULL, g1_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"add:i0,-1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g2_f32_in_double, g2_f32_plain}, {NULL, NULL, NULL}, {g2_f16_settled, NULL, g2_f16_plain}, {g2_bf16_settled, NULL, g2_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"add:i0,0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g3_f32_in_double, g3_f32_plain}, {NULL, NULL, NULL}, {g3_f16_settled, NULL, g3_f16_plain}, {g3_bf16_settled, NULL, g3_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"add:i0,0.5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g4_f32_in_double, g4_f32_plain}, {NULL, NULL, NULL}, {g4_f16_settled, NULL, g4_f16_plain}, {g4_bf16_settled, NULL, g4_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"add:i0,1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g5_f32_in_double, g5_f32_plain}, {NULL, NULL, NULL}, {g5_f16_settled, NULL, g5_f16_plain}, {g5_bf16_settled, NULL, g5_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"add:i0,2",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g6_f32_in_double, g6_f32_plain}, {NULL, NULL, NULL}, {g6_f16_settled, NULL, g6_f16_plain}, {g6_bf16_settled, NULL, g6_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"add:i0,i1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g7_f32_in_double, g7_f32_plain}, {NULL, NULL, NULL}, {g7_f16_settled, NULL, g7_f16_plain}, {g7_bf16_settled, NULL, g7_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"add:i0,k0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g8_f32_in_double, g8_f32_plain}, {NULL, NULL, NULL}, {g8_f16_settled, NULL, g8_f16_plain}, {g8_bf16_settled, NULL, g8_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"add:i0,x0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g9_f32_in_double, g9_f32_plain}, {NULL, NULL, NULL}, {g9_f16_settled, NULL, g9_f16_plain}, {g9_bf16_settled, NULL, g9_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"add:x0,i1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g10_f32_in_double, g10_f32_plain}, {NULL, NULL, NULL}, {g10_f16_settled, NULL, g10_f16_plain}, {g10_bf16_settled, NULL, g10_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp:i0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g11_f32_in_double, g11_f32_plain}, {NULL, NULL, NULL}, {g11_f16_settled, NULL, NULL}, {g11_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp:i0 mul:t0,x0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g12_f32_in_double, g12_f32_plain}, {NULL, NULL, NULL}, {g12_f16_settled, NULL, NULL}, {g12_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp:i1 sum:i0 mul:t0,t1 sub:i0,t2",
      "s",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 4,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
      {{NULL, g13_f32_in_double, g13_f32_plain}, {NULL, NULL, NULL}, {g13_f16_settled, NULL, NULL}, {g13_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g13_f32_plain_columns}, {NULL, NULL, NULL}, {g13_f16_settled_columns, NULL, NULL}, {g13_bf16_settled_columns, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g14_f32_in_double, g14_f32_plain}, {NULL, NULL, NULL}, {g14_f16_settled, NULL, NULL}, {g14_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1 div:t2,2",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g15_f32_in_double, g15_f32_plain}, {NULL, NULL, NULL}, {g15_f16_settled, NULL, NULL}, {g15_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1 div:t2,k0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g16_f32_in_double, g16_f32_plain}, {NULL, NULL, NULL}, {g16_f16_settled, NULL, NULL}, {g16_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g17_f32_in_double, g17_f32_plain}, {NULL, NULL, NULL}, {g17_f16_settled, NULL, NULL}, {g17_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g18_f32_in_double, g18_f32_plain}, {NULL, NULL, NULL}, {g18_f16_settled, NULL, NULL}, {g18_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g19_f32_in_double, g19_f32_plain}, {NULL, NULL, NULL}, {g19_f16_settled, NULL, NULL}, {g19_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp_of_difference:i0,i1 div:t0,i2",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g20_f32_in_double, g20_f32_plain}, {NULL, NULL, NULL}, {g20_f16_settled, NULL, NULL}, {g20_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp_of_difference:i0,x0 div:t0,x1",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g21_f32_in_double, g21_f32_plain}, {NULL, NULL, NULL}, {g21_f16_settled, NULL, NULL}, {g21_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"exp_of_difference:i0,x0 sum:t0 out:t0,t1",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g22_f32_in_double, g22_f32_plain}, {NULL, NULL, NULL}, {NULL, g22_f16_in_double, NULL}, {NULL, g22_bf16_in_double, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g23_f32_in_double, g23_f32_plain}, {NULL, NULL, NULL}, {g23_f16_settled, NULL, NULL}, {g23_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g24_f32_in_double, g24_f32_plain}, {NULL, NULL, NULL}, {g24_f16_settled, NULL, NULL}, {g24_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g25_f32_in_double, g25_f32_plain}, {NULL, NULL, NULL}, {g25_f16_settled, NULL, NULL}, {g25_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {g26_f16_settled, NULL, NULL}, {g26_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,1 less:0,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g27_f32_in_double, g27_f32_plain}, {NULL, NULL, NULL}, {g27_f16_settled, NULL, NULL}, {g27_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g28_f32_in_double, g28_f32_plain}, {NULL, NULL, NULL}, {g28_f16_settled, NULL, NULL}, {g28_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g29_f32_in_double, g29_f32_plain}, {NULL, NULL, NULL}, {g29_f16_settled, NULL, NULL}, {g29_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g30_f32_in_double, g30_f32_plain}, {NULL, NULL, NULL}, {g30_f16_settled, NULL, NULL}, {g30_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g31_f32_in_double, g31_f32_plain}, {NULL, NULL, NULL}, {g31_f16_settled, NULL, g31_f16_plain}, {g31_bf16_settled, NULL, g31_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,2",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g32_f32_in_double, g32_f32_plain}, {NULL, NULL, NULL}, {g32_f16_settled, NULL, NULL}, {g32_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g33_f32_in_double, g33_f32_plain}, {NULL, NULL, NULL}, {g33_f16_settled, NULL, NULL}, {g33_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"log:i0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {g34_f16_settled, NULL, NULL}, {g34_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {g35_f16_settled, NULL, NULL}, {g35_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {g36_f16_settled, NULL, NULL}, {g36_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {g37_f16_settled, NULL, NULL}, {g37_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"log_of_odds:i0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {g38_f16_settled, NULL, NULL}, {g38_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0",
      "m",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, max_of_row_f32, max_of_row_f32}, {NULL, NULL, NULL}, {NULL, max_of_row_f16, NULL}, {NULL, max_of_row_bf16, NULL}},
      {{NULL, max_of_columns_f32, max_of_columns_f32}, {NULL, NULL, NULL}, {NULL, max_of_columns_f16, NULL}, {NULL, max_of_columns_bf16, NULL}},
      {max_of_rows_f32, NULL, max_of_rows_f16, max_of_rows_bf16},
      g39_finish},
     {"max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4",
      "ms",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double, NULL}, {NULL, g40_bf16_in_double, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2",
      "ms",
-     1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
+     1, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2), 8,
      {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {g41_f16_settled, NULL, NULL}, {g41_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g41_f32_plain_columns}, {NULL, NULL, NULL}, {g41_f16_settled_columns, NULL, NULL}, {g41_bf16_settled_columns, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10",
      "mss",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 24,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2), 24,
      {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {g42_f16_settled, NULL, NULL}, {g42_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g42_f32_plain_columns}, {NULL, NULL, NULL}, {g42_f16_settled_columns, NULL, NULL}, {g42_bf16_settled_columns, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17",
      "msss",
-     1, 1 << F32 | 1 << F16 | 1 << BF16, 36,
+     1, 1 << F32 | 1 << F16 | 1 << BF16, 0, 36,
      {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {NULL, g43_f16_in_double, NULL}, {NULL, g43_bf16_in_double, NULL}},
      {{NULL, NULL, g43_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g43_f16_in_double_columns, NULL}, {NULL, g43_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13",
      "msss",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 28,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 28,
      {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {NULL, g44_f16_in_double, NULL}, {NULL, g44_bf16_in_double, NULL}},
      {{NULL, NULL, g44_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g44_f16_in_double_columns, NULL}, {NULL, g44_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9",
      "mss",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 24,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 24,
      {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {g45_f16_settled, NULL, NULL}, {g45_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g45_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g45_f16_in_double_columns, NULL}, {NULL, g45_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:-1,i1 add:i0,t0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, g46_f16_plain}, {g46_bf16_settled, NULL, g46_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:-1,i1 sub:i0,t0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g47_f32_in_double, g47_f32_plain}, {NULL, NULL, NULL}, {g47_f16_settled, NULL, g47_f16_plain}, {g47_bf16_settled, NULL, g47_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:0,i1 add:i0,t0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, NULL}, {g48_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:0,i1 sub:i0,t0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, NULL}, {g49_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:0.5,i1 add:i0,t0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, g50_f16_plain}, {g50_bf16_settled, NULL, g50_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:0.5,i1 sub:i0,t0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g51_f32_in_double, g51_f32_plain}, {NULL, NULL, NULL}, {g51_f16_settled, NULL, g51_f16_plain}, {g51_bf16_settled, NULL, g51_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:2,i1 add:i0,t0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, g52_f16_plain}, {g52_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:2,i1 sub:i0,t0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g53_f32_in_double, g53_f32_plain}, {NULL, NULL, NULL}, {g53_f16_settled, NULL, g53_f16_plain}, {g53_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,-1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, g54_f16_plain}, {g54_bf16_settled, NULL, g54_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
-     1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
+     1, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 8,
      {{NULL, g55_f32_in_double, g55_f32_plain}, {NULL, NULL, NULL}, {g55_f16_settled, NULL, NULL}, {g55_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g55_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g55_f16_in_double_columns, NULL}, {NULL, g55_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, g56_f16_plain}, {g56_bf16_settled, NULL, g56_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
-     1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
+     1, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 8,
      {{NULL, g57_f32_in_double, g57_f32_plain}, {NULL, NULL, NULL}, {g57_f16_settled, NULL, NULL}, {g57_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g57_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g57_f16_in_double_columns, NULL}, {NULL, g57_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,0.5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g58_f32_in_double, g58_f32_plain}, {NULL, NULL, NULL}, {g58_f16_settled, NULL, g58_f16_plain}, {g58_bf16_settled, NULL, g58_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,2",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g59_f32_in_double, g59_f32_plain}, {NULL, NULL, NULL}, {g59_f16_settled, NULL, g59_f16_plain}, {g59_bf16_settled, NULL, g59_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,i1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g60_f32_in_double, g60_f32_plain}, {NULL, NULL, NULL}, {g60_f16_settled, NULL, g60_f16_plain}, {g60_bf16_settled, NULL, g60_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2",
      "s",
-     0, 1 << F32, 4,
+     0, 1 << F32, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
      {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, NULL}, {g61_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g61_f32_plain_columns}, {NULL, NULL, NULL}, {g61_f16_settled_columns, NULL, NULL}, {g61_bf16_settled_columns, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4",
      "s",
-     0, 1 << F32, 4,
+     0, 1 << F32, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
      {{NULL, g62_f32_in_double, g62_f32_plain}, {NULL, NULL, NULL}, {g62_f16_settled, NULL, NULL}, {g62_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g62_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g62_f16_in_double_columns, NULL}, {NULL, g62_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4",
      "s",
-     0, 1 << F32, 4,
+     0, 1 << F32, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
      {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, NULL}, {g63_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g63_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g63_f16_in_double_columns, NULL}, {NULL, g63_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4",
      "s",
-     0, 1 << F32, 4,
+     0, 1 << F32, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
      {{NULL, g64_f32_in_double, g64_f32_plain}, {NULL, NULL, NULL}, {g64_f16_settled, NULL, NULL}, {g64_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g64_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g64_f16_in_double_columns, NULL}, {NULL, g64_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3",
      "s",
-     0, 1 << F32, 4,
+     0, 1 << F32, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
      {{NULL, g65_f32_in_double, g65_f32_plain}, {NULL, NULL, NULL}, {g65_f16_settled, NULL, NULL}, {g65_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g65_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g65_f16_in_double_columns, NULL}, {NULL, g65_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,k0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, g66_f16_plain}, {g66_bf16_settled, NULL, g66_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
-     1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
+     1, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 8,
      {{NULL, g67_f32_in_double, g67_f32_plain}, {NULL, NULL, NULL}, {g67_f16_settled, NULL, NULL}, {g67_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, g67_f16_in_double_columns, NULL}, {NULL, g67_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,x0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g68_f32_in_double, g68_f32_plain}, {NULL, NULL, NULL}, {g68_f16_settled, NULL, g68_f16_plain}, {g68_bf16_settled, NULL, g68_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:k0,i1 add:i0,t0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {g69_f16_settled, NULL, NULL}, {g69_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:k0,i1 sub:i0,t0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {g70_f16_settled, NULL, NULL}, {g70_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:x0,i1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {g71_f16_settled, NULL, g71_f16_plain}, {g71_bf16_settled, NULL, g71_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g72_f32_in_double, g72_f32_plain}, {NULL, NULL, NULL}, {g72_f16_settled, NULL, NULL}, {g72_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g73_f32_in_double, g73_f32_plain}, {NULL, NULL, NULL}, {NULL, g73_f16_in_double, NULL}, {NULL, g73_bf16_in_double, NULL}},
      {{NULL, g73_f32_in_double_columns, g73_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g73_f16_in_double_columns, NULL}, {NULL, g73_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g73_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {NULL, g74_f16_in_double, NULL}, {NULL, g74_bf16_in_double, NULL}},
      {{NULL, g74_f32_in_double_columns, g74_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g74_f16_in_double_columns, NULL}, {NULL, g74_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g74_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g75_f32_in_double, g75_f32_plain}, {NULL, NULL, NULL}, {g75_f16_settled, NULL, NULL}, {g75_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g76_f32_in_double, g76_f32_plain}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double, NULL}, {NULL, g76_bf16_in_double, NULL}},
      {{NULL, g76_f32_in_double_columns, g76_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double_columns, NULL}, {NULL, g76_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g76_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double, NULL}, {NULL, g77_bf16_in_double, NULL}},
      {{NULL, g77_f32_in_double_columns, g77_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double_columns, NULL}, {NULL, g77_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g77_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {g78_f16_settled, NULL, NULL}, {g78_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {g79_f16_settled, NULL, NULL}, {g79_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g80_f32_in_double, g80_f32_plain}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double, NULL}, {NULL, g80_bf16_in_double, NULL}},
      {{NULL, g80_f32_in_double_columns, g80_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double_columns, NULL}, {NULL, g80_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g80_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g81_f32_in_double, g81_f32_plain}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double, NULL}, {NULL, g81_bf16_in_double, NULL}},
      {{NULL, g81_f32_in_double_columns, g81_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double_columns, NULL}, {NULL, g81_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g81_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g82_f32_in_double, g82_f32_plain}, {NULL, NULL, NULL}, {NULL, g82_f16_in_double, NULL}, {NULL, g82_bf16_in_double, NULL}},
      {{NULL, g82_f32_in_double_columns, g82_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g82_f16_in_double_columns, NULL}, {NULL, g82_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g82_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g83_f32_in_double, g83_f32_plain}, {NULL, NULL, NULL}, {NULL, g83_f16_in_double, NULL}, {NULL, g83_bf16_in_double, NULL}},
      {{NULL, g83_f32_in_double_columns, g83_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g83_f16_in_double_columns, NULL}, {NULL, g83_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g83_finish},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g84_f32_in_double, g84_f32_plain}, {NULL, NULL, NULL}, {g84_f16_settled, NULL, NULL}, {g84_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g85_f32_in_double, g85_f32_plain}, {NULL, NULL, NULL}, {NULL, g85_f16_in_double, NULL}, {NULL, g85_bf16_in_double, NULL}},
      {{NULL, g85_f32_in_double_columns, g85_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g85_f16_in_double_columns, NULL}, {NULL, g85_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g85_finish},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g86_f32_in_double, g86_f32_plain}, {NULL, NULL, NULL}, {NULL, g86_f16_in_double, NULL}, {NULL, g86_bf16_in_double, NULL}},
      {{NULL, g86_f32_in_double_columns, g86_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g86_f16_in_double_columns, NULL}, {NULL, g86_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g86_finish},
     {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g87_f32_in_double, g87_f32_plain}, {NULL, NULL, NULL}, {g87_f16_settled, NULL, NULL}, {g87_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g88_f32_in_double, g88_f32_plain}, {NULL, NULL, NULL}, {g88_f16_settled, NULL, NULL}, {g88_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g89_f32_in_double, g89_f32_plain}, {NULL, NULL, NULL}, {g89_f16_settled, NULL, NULL}, {g89_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g90_f32_in_double, g90_f32_plain}, {NULL, NULL, NULL}, {g90_f16_settled, NULL, NULL}, {g90_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g91_f32_in_double, g91_f32_plain}, {NULL, NULL, NULL}, {g91_f16_settled, NULL, NULL}, {g91_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g92_f32_in_double, g92_f32_plain}, {NULL, NULL, NULL}, {g92_f16_settled, NULL, NULL}, {g92_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g93_f32_in_double, g93_f32_plain}, {NULL, NULL, NULL}, {g93_f16_settled, NULL, NULL}, {g93_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g94_f32_in_double, g94_f32_plain}, {NULL, NULL, NULL}, {g94_f16_settled, NULL, NULL}, {g94_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g95_f32_in_double, g95_f32_plain}, {NULL, NULL, NULL}, {g95_f16_settled, NULL, NULL}, {g95_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g96_f32_in_double, g96_f32_plain}, {NULL, NULL, NULL}, {g96_f16_settled, NULL, NULL}, {g96_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,-0.5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g97_f32_in_double, g97_f32_plain}, {NULL, NULL, NULL}, {g97_f16_settled, NULL, g97_f16_plain}, {g97_bf16_settled, NULL, g97_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,-1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g98_f32_in_double, g98_f32_plain}, {NULL, NULL, NULL}, {g98_f16_settled, NULL, g98_f16_plain}, {g98_bf16_settled, NULL, g98_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g99_f32_in_double, g99_f32_plain}, {NULL, NULL, NULL}, {g99_f16_settled, NULL, g99_f16_plain}, {g99_bf16_settled, NULL, g99_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,0.5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g100_f32_in_double, g100_f32_plain}, {NULL, NULL, NULL}, {g100_f16_settled, NULL, g100_f16_plain}, {g100_bf16_settled, NULL, g100_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g101_f32_in_double, g101_f32_plain}, {NULL, NULL, NULL}, {g101_f16_settled, NULL, g101_f16_plain}, {g101_bf16_settled, NULL, g101_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,2",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g102_f32_in_double, g102_f32_plain}, {NULL, NULL, NULL}, {g102_f16_settled, NULL, g102_f16_plain}, {g102_bf16_settled, NULL, g102_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,i1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g103_f32_in_double, g103_f32_plain}, {NULL, NULL, NULL}, {g103_f16_settled, NULL, g103_f16_plain}, {g103_bf16_settled, NULL, g103_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,i1 abs:t0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g104_f32_in_double, g104_f32_plain}, {NULL, NULL, NULL}, {g104_f16_settled, NULL, g104_f16_plain}, {g104_bf16_settled, NULL, g104_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g105_f32_in_double, g105_f32_plain}, {NULL, NULL, NULL}, {g105_f16_settled, NULL, NULL}, {g105_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g106_f32_in_double, g106_f32_plain}, {NULL, NULL, NULL}, {NULL, g106_f16_in_double, NULL}, {NULL, g106_bf16_in_double, NULL}},
      {{NULL, g106_f32_in_double_columns, g106_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g106_f16_in_double_columns, NULL}, {NULL, g106_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g106_finish},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g107_f32_in_double, g107_f32_plain}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double, NULL}, {NULL, g107_bf16_in_double, NULL}},
      {{NULL, g107_f32_in_double_columns, g107_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double_columns, NULL}, {NULL, g107_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g107_finish},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g108_f32_in_double, g108_f32_plain}, {NULL, NULL, NULL}, {g108_f16_settled, NULL, NULL}, {g108_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g109_f32_in_double, g109_f32_plain}, {NULL, NULL, NULL}, {NULL, g109_f16_in_double, NULL}, {NULL, g109_bf16_in_double, NULL}},
      {{NULL, g109_f32_in_double_columns, g109_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g109_f16_in_double_columns, NULL}, {NULL, g109_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g109_finish},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g110_f32_in_double, g110_f32_plain}, {NULL, NULL, NULL}, {NULL, g110_f16_in_double, NULL}, {NULL, g110_bf16_in_double, NULL}},
      {{NULL, g110_f32_in_double_columns, g110_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g110_f16_in_double_columns, NULL}, {NULL, g110_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g110_finish},
     {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g111_f32_in_double, g111_f32_plain}, {NULL, NULL, NULL}, {g111_f16_settled, NULL, NULL}, {g111_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g112_f32_in_double, g112_f32_plain}, {NULL, NULL, NULL}, {NULL, g112_f16_in_double, NULL}, {NULL, g112_bf16_in_double, NULL}},
      {{NULL, g112_f32_in_double_columns, g112_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g112_f16_in_double_columns, NULL}, {NULL, g112_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g112_finish},
     {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g113_f32_in_double, g113_f32_plain}, {NULL, NULL, NULL}, {NULL, g113_f16_in_double, NULL}, {NULL, g113_bf16_in_double, NULL}},
      {{NULL, g113_f32_in_double_columns, g113_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g113_f16_in_double_columns, NULL}, {NULL, g113_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g113_finish},
     {"sub:i0,i1 abs:t0 sum:t1",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g114_f32_in_double, g114_f32_plain}, {NULL, NULL, NULL}, {NULL, g114_f16_in_double, NULL}, {NULL, g114_bf16_in_double, NULL}},
      {{NULL, g114_f32_in_double_columns, g114_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g114_f16_in_double_columns, NULL}, {NULL, g114_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g114_finish},
     {"sub:i0,i1 abs:t0 sum:t1 div:t2,k0",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g115_f32_in_double, g115_f32_plain}, {NULL, NULL, NULL}, {NULL, g115_f16_in_double, NULL}, {NULL, g115_bf16_in_double, NULL}},
      {{NULL, g115_f32_in_double_columns, g115_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g115_f16_in_double_columns, NULL}, {NULL, g115_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g115_finish},
     {"sub:i0,i1 square:t0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g116_f32_in_double, g116_f32_plain}, {NULL, NULL, NULL}, {g116_f16_settled, NULL, NULL}, {g116_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,i1 square:t0 sum:t1",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g117_f32_in_double, g117_f32_plain}, {NULL, NULL, NULL}, {NULL, g117_f16_in_double, NULL}, {NULL, g117_bf16_in_double, NULL}},
      {{NULL, g117_f32_in_double_columns, g117_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g117_f16_in_double_columns, NULL}, {NULL, g117_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g117_finish},
     {"sub:i0,i1 square:t0 sum:t1 div:t2,k0",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g118_f32_in_double, g118_f32_plain}, {NULL, NULL, NULL}, {NULL, g118_f16_in_double, NULL}, {NULL, g118_bf16_in_double, NULL}},
      {{NULL, g118_f32_in_double_columns, g118_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g118_f16_in_double_columns, NULL}, {NULL, g118_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g118_finish},
     {"sub:i0,k0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g119_f32_in_double, g119_f32_plain}, {NULL, NULL, NULL}, {g119_f16_settled, NULL, g119_f16_plain}, {g119_bf16_settled, NULL, g119_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,x0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g120_f32_in_double, g120_f32_plain}, {NULL, NULL, NULL}, {g120_f16_settled, NULL, g120_f16_plain}, {g120_bf16_settled, NULL, g120_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g121_f32_in_double, g121_f32_plain}, {NULL, NULL, NULL}, {g121_f16_settled, NULL, NULL}, {g121_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, 0,
+     0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
      {{NULL, g122_f32_in_double, g122_f32_plain}, {NULL, NULL, NULL}, {g122_f16_settled, NULL, NULL}, {g122_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g123_f32_in_double, g123_f32_plain}, {NULL, NULL, NULL}, {NULL, g123_f16_in_double, NULL}, {NULL, g123_bf16_in_double, NULL}},
      {{NULL, g123_f32_in_double_columns, g123_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g123_f16_in_double_columns, NULL}, {NULL, g123_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g123_finish},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g124_f32_in_double, g124_f32_plain}, {NULL, NULL, NULL}, {NULL, g124_f16_in_double, NULL}, {NULL, g124_bf16_in_double, NULL}},
      {{NULL, g124_f32_in_double_columns, g124_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g124_f16_in_double_columns, NULL}, {NULL, g124_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g124_finish},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g125_f32_in_double, g125_f32_plain}, {NULL, NULL, NULL}, {NULL, g125_f16_in_double, NULL}, {NULL, g125_bf16_in_double, NULL}},
      {{NULL, g125_f32_in_double_columns, g125_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g125_f16_in_double_columns, NULL}, {NULL, g125_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g125_finish},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g126_f32_in_double, g126_f32_plain}, {NULL, NULL, NULL}, {NULL, g126_f16_in_double, NULL}, {NULL, g126_bf16_in_double, NULL}},
      {{NULL, g126_f32_in_double_columns, g126_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g126_f16_in_double_columns, NULL}, {NULL, g126_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g126_finish},
     {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g127_f32_in_double, g127_f32_plain}, {NULL, NULL, NULL}, {g127_f16_settled, NULL, NULL}, {g127_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g128_f32_in_double, g128_f32_plain}, {NULL, NULL, NULL}, {g128_f16_settled, NULL, NULL}, {g128_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g129_f32_in_double, g129_f32_plain}, {NULL, NULL, NULL}, {g129_f16_settled, NULL, NULL}, {g129_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g130_f32_in_double, g130_f32_plain}, {NULL, NULL, NULL}, {g130_f16_settled, NULL, NULL}, {g130_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g131_f32_in_double, g131_f32_plain}, {NULL, NULL, NULL}, {g131_f16_settled, NULL, NULL}, {g131_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g132_f32_in_double, g132_f32_plain}, {NULL, NULL, NULL}, {g132_f16_settled, NULL, NULL}, {g132_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 mul:2,t0 mul:i0,t1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g133_f32_in_double, g133_f32_plain}, {NULL, NULL, NULL}, {g133_f16_settled, NULL, NULL}, {g133_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g134_f32_in_double, g134_f32_plain}, {NULL, NULL, NULL}, {g134_f16_settled, NULL, NULL}, {g134_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 sign:t0 mul:i0,t1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g135_f32_in_double, g135_f32_plain}, {NULL, NULL, NULL}, {g135_f16_settled, NULL, NULL}, {g135_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g136_f32_in_double, g136_f32_plain}, {NULL, NULL, NULL}, {g136_f16_settled, NULL, NULL}, {g136_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g137_f32_in_double, g137_f32_plain}, {NULL, NULL, NULL}, {g137_f16_settled, NULL, NULL}, {g137_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g138_f32_in_double, g138_f32_plain}, {NULL, NULL, NULL}, {g138_f16_settled, NULL, NULL}, {g138_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g139_f32_in_double, g139_f32_plain}, {NULL, NULL, NULL}, {g139_f16_settled, NULL, NULL}, {g139_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g140_f32_in_double, g140_f32_plain}, {NULL, NULL, NULL}, {g140_f16_settled, NULL, NULL}, {g140_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:x0,i1",
      "",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, g141_f32_in_double, g141_f32_plain}, {NULL, NULL, NULL}, {g141_f16_settled, NULL, g141_f16_plain}, {g141_bf16_settled, NULL, g141_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sum:i0",
      "s",
-     0, 0, 0,
+     0, 0, 0, 0,
      {{NULL, sum_of_row_f32, sum_of_row_f32}, {NULL, NULL, NULL}, {NULL, sum_of_row_f16, NULL}, {NULL, sum_of_row_bf16, NULL}},
      {{NULL, sum_of_columns_f32, sum_of_columns_f32}, {NULL, NULL, NULL}, {NULL, sum_of_columns_f16, NULL}, {NULL, sum_of_columns_bf16, NULL}},
      {sum_of_rows_f32, NULL, sum_of_rows_f16, sum_of_rows_bf16},
      g142_finish},
     {"where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3",
      "ms",
-     1, 1 << F32 | 1 << F16 | 1 << BF16, 8,
+     1, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 8,
      {{NULL, g143_f32_in_double, g143_f32_plain}, {NULL, NULL, NULL}, {g143_f16_settled, NULL, NULL}, {g143_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g143_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g143_f16_in_double_columns, NULL}, {NULL, g143_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},

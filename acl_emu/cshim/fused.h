@@ -56,11 +56,11 @@ static inline void write_part(void *to, const void *padded, size_t size)
  * the processor knows what comes next. */
 enum { SHORT_ROW = 1 << 13 };
 #define APART(number, item) (call->soon ? call->apart[number] : (int64_t)(2 * FLOATS * (item)))
-#define SOON(number, item) (call->soon ? call->soon[number] : (const char *)call->ins[number] + (n <= SHORT_ROW ? n * (item) : 0))
+#define SOON(number, item) (call->soon ? call->soon[number] : (const char *)in##number + (n <= SHORT_ROW ? n * (item) : 0))
 #define ASK_FOR(memory, step, i) __builtin_prefetch((memory) + (int64_t)((i) / (2 * FLOATS)) * (step) + (i) / FLOATS % 2 * CACHE_LINE, 0, 2)
 #define ASK_IF_TOLD(memory, step, i)  \
     do {                              \
-        if (call->soon) {             \
+        if (told) {                   \
             ASK_FOR(memory, step, i); \
         }                             \
     } while (0)
@@ -136,9 +136,27 @@ static inline int is_float(double value)
     return (double)(float)value == value;
 }
 
+#ifdef HAS_64
+/* Stored numbers of a row from the ith on, as many as a vector holds, with zeros behind the last. */
+static inline __m512i read_halves(const uint16_t *memory, size_t i, size_t n)
+{
+    return _mm512_maskz_loadu_epi16(n - i < 2 * FLOATS ? (1u << (n - i)) - 1 : ~0u, memory + i);
+}
+#endif
+
 /* Whether stored numbers of a row that are not zero are between two others; `sign` is all but zero where signs do not matter. */
 static inline int are_between(const uint16_t *memory, size_t n, uint16_t sign, uint16_t least_of_all, uint16_t most_of_all)
 {
+#ifdef HAS_64
+    const __m512i magnitude = _mm512_set1_epi16((short)~sign), least = _mm512_set1_epi16((short)least_of_all);
+    const __m512i range = _mm512_set1_epi16((short)(most_of_all - least_of_all));
+    __mmask32 outside = 0;
+    for (size_t i = 0; i < n; i += 2 * FLOATS) {
+        const __m512i numbers = _mm512_and_si512(read_halves(memory, i, n), magnitude);
+        outside |= _mm512_mask_cmpgt_epu16_mask(_mm512_test_epi16_mask(numbers, numbers), _mm512_sub_epi16(numbers, least), range);
+    }
+    return !outside;
+#else
     uint16_t largest = 0, smallest = UINT16_MAX; /* of numbers less one step: zero comes out on top */
     for (size_t i = 0; i < n; i++) {
         const uint16_t number = memory[i] & (uint16_t)~sign, less = (uint16_t)(number - 1);
@@ -146,6 +164,7 @@ static inline int are_between(const uint16_t *memory, size_t n, uint16_t sign, u
         smallest = less < smallest ? less : smallest;
     }
     return largest <= most_of_all && smallest >= least_of_all - 1;
+#endif
 }
 
 #define BF16_POWER(k) ((127 + (k)) << 7)
@@ -164,11 +183,19 @@ static inline int are_weights_bf16(const uint16_t *memory, size_t n)
 
 static inline int are_weights_f16(const uint16_t *memory, size_t n)
 {
+#ifdef HAS_64
+    __m512i any = _mm512_setzero_si512();
+    for (size_t i = 0; i < n; i += 2 * FLOATS) {
+        any = _mm512_or_si512(any, read_halves(memory, i, n));
+    }
+    return !_mm512_movepi16_mask(any);
+#else
     uint16_t any = 0;
     for (size_t i = 0; i < n; i++) {
         any |= memory[i];
     }
     return any < 0x8000;
+#endif
 }
 
 /* Which exponentials are beyond 2^-60 and 2^60. */
@@ -647,6 +674,52 @@ ADD_RUN(bf16)
 
 /* Reductions: what a part of a row comes to, and what all of it does. */
 
+/* Numbers of some rows, of which the last fills the vector that it is in. */
+static inline void fill_up(double *numbers, int64_t count)
+{
+    for (int64_t k = count; k % DOUBLES; k++) {
+        numbers[k] = numbers[count - 1];
+    }
+}
+
+/* Loops whose steps have vectors of their own, which stay in registers. */
+#define EVERY _Pragma("GCC unroll 8")
+
+#ifdef HAS_64
+/* What eight vectors come to, each as by sums_of(). */
+static inline double_vector sums_of_eight(const double_vector *some)
+{
+    __m512d halves[4], quarters[2];
+    EVERY for (int k = 0; k < 4; k++) {
+        const __m512d a = (__m512d)some[k], b = (__m512d)some[k + 4];
+        halves[k] = _mm512_shuffle_f64x2(a, b, 0x44) + _mm512_shuffle_f64x2(a, b, 0xee);
+    }
+    EVERY for (int k = 0; k < 2; k++) {
+        quarters[k] = _mm512_shuffle_f64x2(halves[k], halves[k + 2], 0x88) + _mm512_shuffle_f64x2(halves[k], halves[k + 2], 0xdd);
+    }
+    const __m512d sums = _mm512_unpacklo_pd(quarters[0], quarters[1]) + _mm512_unpackhi_pd(quarters[0], quarters[1]);
+    return (double_vector)_mm512_permutexvar_pd(_mm512_set_epi64(7, 6, 3, 2, 5, 4, 1, 0), sums); /* 0 1 4 5 2 3 6 7 */
+}
+#endif
+
+/* What rows come to, from the vectors that they have been added up in. */
+static inline void sums_of_rows(const double_vector *held, int64_t count, double *sums)
+{
+#ifdef HAS_64
+    if (count == ROWS_TOGETHER) {
+        write_double(sums, sums_of_eight(held));
+        return;
+    }
+#endif
+    for (int64_t k = 0; k < count; k++) {
+        sums[k] = sums_of(held[k], all_double(0));
+    }
+    fill_up(sums, count);
+}
+
+/* Where what is kept of one of several rows is. */
+#define KEPT_OF_ROW(room, row) (call->kept[room] + (size_t)(row) * call->stride * sizeof(double))
+
 static inline void store_sums(double *sums, double_vector low, double_vector high)
 {
     memset(sums, 0, PARTIALS * sizeof(double));
@@ -829,6 +902,21 @@ ADD_PRODUCTS(f16)
 ADD_PRODUCTS(bf16)
 
 #define add_dot_f16 add_products_f16
+
+static inline void add_dot_f32(const void *a, const void *b, size_t n, double_vector *low, double_vector *high)
+{
+    const float *first = a, *second = b;
+    size_t i = 0;
+    for (; i + FLOATS <= n; i += FLOATS) {
+        *low = fma_double(double_of_floats(first + i), double_of_floats(second + i), *low);
+        *high = fma_double(double_of_floats(first + i + DOUBLES), double_of_floats(second + i + DOUBLES), *high);
+    }
+    if (i < n) {
+        const float_vector here = FETCH_f32(a, i, n - i), there = FETCH_f32(b, i, n - i);
+        *low = fma_double(lower_half(here), lower_half(there), *low);
+        *high = fma_double(upper_half(here), upper_half(there), *high);
+    }
+}
 
 /* Products of bfloat16 may be too large or too small for float, which does not matter where their sum is neither. */
 static inline void add_dot_bf16(const void *a, const void *b, size_t n, double_vector *low, double_vector *high)

@@ -4,9 +4,6 @@
 
 #include "fused.h"
 
-/* Loops whose steps have vectors of their own, which stay in registers. */
-#define EVERY _Pragma("GCC unroll 8")
-
 /* A row, or a part of one. */
 
 #define SUM_OF_ROW(storage)                                                                                               \
@@ -25,23 +22,6 @@ SUM_OF_ROW(f16)
 SUM_OF_ROW(bf16)
 
 /* Several rows, of each of which `sums` gets one number: the same that its PARTIALS would come to. */
-
-#ifdef HAS_64
-/* What eight vectors come to, each as by sums_of(). */
-static inline double_vector sums_of_eight(const double_vector *some)
-{
-    __m512d halves[4], quarters[2];
-    EVERY for (int k = 0; k < 4; k++) {
-        const __m512d a = (__m512d)some[k], b = (__m512d)some[k + 4];
-        halves[k] = _mm512_shuffle_f64x2(a, b, 0x44) + _mm512_shuffle_f64x2(a, b, 0xee);
-    }
-    EVERY for (int k = 0; k < 2; k++) {
-        quarters[k] = _mm512_shuffle_f64x2(halves[k], halves[k + 2], 0x88) + _mm512_shuffle_f64x2(halves[k], halves[k + 2], 0xdd);
-    }
-    const __m512d sums = _mm512_unpacklo_pd(quarters[0], quarters[1]) + _mm512_unpackhi_pd(quarters[0], quarters[1]);
-    return (double_vector)_mm512_permutexvar_pd(_mm512_set_epi64(7, 6, 3, 2, 5, 4, 1, 0), sums); /* 0 1 4 5 2 3 6 7 */
-}
-#endif
 
 #define SUMS_OF_ROWS(storage)                                                                                             \
     static void sum_of_rows_##storage(const fused_call *call, size_t n)                                                   \

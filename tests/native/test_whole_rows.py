@@ -237,6 +237,33 @@ def test_products_under_a_sum_may_leave_the_range_of_float32(length: int) -> Non
     check_rows(given._replace(inputs=[np.repeat(each[:, -25:], 16, axis=0) for each in given.inputs]), loops="columns")
 
 
+# Several rows at a time
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", [one for one in KERNELS if whole(one).graph.lane_outputs])
+def test_rows_come_to_the_same_alone(signature: str, dtype: np.dtype[Any]) -> None:
+    """Some go through a phase together: as many as fit, the last few, one long one; and no further than they lie evenly."""
+    rng = np.random.default_rng(27)
+    for single, (images, rows, length) in itertools.product({False, dtype == FLOAT}, ((1, 19, 33), (3, 9, 130), (2, 3, 2_100))):
+        given = drawn_rows(rng, signature, (images * rows, length), dtype)
+        outputs = given.outputs()
+        run_whole(given, given.inputs, outputs, "", single=single)
+        wide = [np.zeros((images, rows + 2, one.shape[-1]), one.dtype) for one in given.inputs]
+        for room, one in zip(wide, given.inputs, strict=True):
+            room[:, 1:-1] = one.reshape(images, rows, -1)
+        apart = [room[:, 1:-1] for room in wide]
+        laid_apart = [np.zeros((images, rows, one.shape[-1]), one.dtype) for one in outputs]
+        run_whole(given, apart, laid_apart, "", single=single)
+        for together, spread in zip(outputs, laid_apart, strict=True):
+            assert_same(spread.reshape(together.shape), together)
+        for row in range(images * rows):
+            alone = [np.zeros_like(one[:1]) for one in outputs]
+            run_whole(given, [one[row : row + 1] for one in given.inputs], alone, "", single=single)
+            for one, together in zip(alone, outputs, strict=True):
+                assert_same(one, together[row : row + 1])
+
+
 # How rows lie in memory
 
 
