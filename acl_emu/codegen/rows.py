@@ -1,4 +1,4 @@
-"""Kernels of several rows, one after the other: each phase goes through some of them, and their numbers are worked out side by side in between."""
+"""Kernels of several rows, one after the other: each phase goes through some of them, their numbers are worked out side by side in between."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from acl_emu.codegen.kernel import Kernel, row_statement, without_unused
 
 
 def takes_rows(graph: Graph, storage: str, way: str) -> bool:
-    """Whether its kernel takes several rows: there is a phase that follows a reduction, and none of them goes back for one row only."""
-    if not graph.reductions or graph.in_parts or graph.row_outputs or any(graph.steps[name].op in MASKS for name in graph.rows):
+    """Whether its kernel takes several rows: it does not end with what one of them comes to, nor goes back for one only."""
+    if graph.in_parts or graph.row_outputs or any(graph.steps[name].op in MASKS for name in graph.rows):
         return False
     return not (way == "settled" and graph.rough) and not Kernel(graph, "", storage, way).falls_back
 
@@ -32,6 +32,13 @@ class Rows(Kernel):
         yield "{"
         yield from self._manner()
         yield from self._constants_used(Counter(re.findall(r"\b[dfr][kx]\d+\b", "\n".join(line for lines in (*phases, *stages) for line in lines))))
+        if not self.graph.reductions:
+            (only,) = phases
+            yield "    for (int64_t row = 0; row < call->rows; row++) {"
+            yield from (f"        {line}" for line in self._row(only, "row"))
+            yield from (f"    {line}" for line in only)
+            yield from ("    }", "}")
+            return
         yield f"    double {', '.join(f'{name}[ROWS_TOGETHER]' for name in numbers)};"
         yield from (f"    double_vector held_{name}[ROWS_TOGETHER];" for name in self.graph.reductions if self._is_added_up(name))
         yield "    for (int64_t first = 0, some; first < call->rows; first += some) {"
@@ -39,24 +46,24 @@ class Rows(Kernel):
         for phase, stage in zip(phases, stages, strict=True):
             if phase:
                 yield "        for (int64_t at = 0; at < some; at++) {"
-                yield from (f"            {line}" for line in self._row(phase))
+                yield from (f"            {line}" for line in self._row(phase, "(first + at)"))
                 yield from (f"        {line}" for line in phase)
                 yield "        }"
             yield from (f"        {line}" for line in stage)
         yield "    }"
         yield "}"
 
-    def _row(self, lines: Sequence[str]) -> Iterator[str]:
+    def _row(self, lines: Sequence[str], row: str) -> Iterator[str]:
         """What the lines of a phase refer to of a row: where it is, and its numbers."""
         text = "\n".join(lines)
         for number in (name[1:] for name in self.graph.inputs):
             if re.search(rf"\b(?:in|soon){number}\b", text):
-                yield f"const void *const in{number} = (const char *)call->ins[{number}] + (first + at) * call->pitches[{number}];"
+                yield f"const void *const in{number} = (const char *)call->ins[{number}] + {row} * call->pitches[{number}];"
             if re.search(rf"\bsoon{number}\b", text):
                 yield from self._asked_for(f"i{number}" if f"i{number}" in self.graph.inputs else f"m{number}")
         for number in map(self.graph.outputs.index, self.graph.lane_outputs):
             if re.search(rf"\bout{number}\b", text):
-                yield f"char *const out{number} = (char *)call->outs[{number}] + (first + at) * call->out_pitches[{number}];"
+                yield f"char *const out{number} = (char *)call->outs[{number}] + {row} * call->out_pitches[{number}];"
         for number in range(len(self.graph.kept)):
             if re.search(rf"\bkept{number}\b", text):
                 yield f"char *const kept{number} = KEPT_OF_ROW({number}, at);"

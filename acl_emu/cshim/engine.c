@@ -326,9 +326,42 @@ static int is_loaded_only(const job *work)
 static void run_to_place(const job *work, room *own, const place *at)
 {
     const step *last = work->steps + work->phases->lane_end - 2, *stored = last + 1;
-    void *there = base_of(work, stored->dst, at->outer) + at->first * work->operands[stored->dst].item;
+    void *there = base_of(work, stored->dst, at->outer) + offset_of(&work->operands[stored->dst].inner, at->first);
     run_steps(work, own, work->phases->lane_begin, work->phases->lane_end - 2, at, at->n);
     acl_emu_engine_tiles->functions[work->program->lane][last->code](there, own->slot[last->a], own->slot[last->b], own->slot[last->c], at->n);
+}
+
+/* Elements of which the last step is all there is to do, or that are only loaded, from where they are to where they are stored: pieces that lie side by
+ * side in all operands, as many at a time as lie evenly. */
+static void run_in_place(const job *work, const place *at)
+{
+    const header *program = work->program;
+    const step *stored = work->steps + work->phases->lane_end - 1, *last = stored - 1;
+    const int64_t end = at->first + (int64_t)at->n;
+    int64_t operands[MOST_SLOTS] = {0}, to_next[MOST_OPERANDS];
+    char *here[MOST_OPERANDS];
+    for (const step *s = work->steps + work->phases->lane_begin; s <= last && s->code == LOAD; s++) {
+        operands[s->dst] = s->a;
+    }
+    for (int64_t first = at->first, n, rows; first < end; first += rows * n) {
+        const int64_t left = program->run - first % program->run, rest = end - first;
+        n = left < rest ? left : rest;
+        rows = acl_emu_even_pieces(work, program->run, first, n == program->run ? rest / n : 1, to_next);
+        for (int64_t k = 0; k < program->operands; k++) {
+            here[k] = base_of(work, k, at->outer) + offset_of(&work->operands[k].inner, first);
+        }
+        for (int64_t row = 0; row < rows; row++) {
+            if (last->code == LOAD) {
+                acl_emu_engine_tiles->load[program->lane][work->operands[last->a].dtype](here[stored->dst], here[last->a], (size_t)n);
+            } else {
+                const char *const a = here[operands[last->a]], *const b = here[operands[last->b]], *const c = here[operands[last->c]];
+                acl_emu_engine_tiles->functions[program->lane][last->code](here[stored->dst], a, b, c, (size_t)n);
+            }
+            for (int64_t k = 0; k < program->operands; k++) {
+                here[k] += to_next[k];
+            }
+        }
+    }
 }
 
 static void run_map(const job *work, room *own, int64_t unit)
@@ -336,17 +369,17 @@ static void run_map(const job *work, room *own, int64_t unit)
     const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length;
     int64_t end = begin + work->unit_length;
     end = end < work->program->inner ? end : work->program->inner;
-    if (is_loaded_only(work)) {
-        const step *first = work->steps + work->phases->lane_begin;
-        const operand_view *read = &work->operands[first->a], *write = &work->operands[first[1].dst];
-        const char *from = base_of(work, first->a, row) + begin * read->item;
-        acl_emu_engine_tiles->load[work->program->lane][read->dtype](base_of(work, first[1].dst, row) + begin * write->item, from, (size_t)(end - begin));
+    const int to_place = is_computed_in_place(work);
+    if (is_loaded_only(work) || (to_place && is_read_in_place(work))) {
+        run_in_place(work, &(place){.outer = row, .first = begin, .n = (size_t)(end - begin)});
         return;
     }
-    const int to_place = is_computed_in_place(work);
-    const int64_t tile = to_place && is_read_in_place(work) ? end - begin : (int64_t)work->tile;
-    for (int64_t first = begin; first < end; first += tile) {
-        const place at = {.outer = row, .first = first, .n = (size_t)(end - first < tile ? end - first : tile)};
+    const int64_t tile = (int64_t)work->tile, run = work->program->run;
+    for (int64_t first = begin, n; first < end; first += n) {
+        const int64_t left = run - first % run;
+        n = end - first < tile ? end - first : tile;
+        n = left < n ? left : n;
+        const place at = {.outer = row, .first = first, .n = (size_t)n};
         if (to_place) {
             run_to_place(work, own, &at);
         } else {
@@ -665,7 +698,7 @@ static int divide(job *work, int64_t threads)
     if (program->shape == MAP && work->large) {
         shorten_tile(work);
     }
-    work->chunks = pieces_of(program, work->unit_length);
+    work->chunks = program->shape == MAP ? parts_of(program->inner, work->unit_length) : pieces_of(program, work->unit_length);
     switch (program->shape) {
     case BLOCKS: acl_emu_divide_blocks(work, threads); break;
     case ROWS: work->units = parts_of(program->outer, work->unit_length); break;

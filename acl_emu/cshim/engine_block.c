@@ -87,6 +87,20 @@ static void gather_repeated(const job *work, const room *own, int64_t operand, c
     }
 }
 
+/* What is said to a kernel that works on a row of a block; how far it is to the next does not matter. */
+static fused_call call_on_line(const job *work, const room *own, const int64_t to_next[], int streamed)
+{
+    return (fused_call){
+        .outs = own->line + work->program->reads,
+        .ins = (const void *const *)own->line,
+        .constants = own->constants,
+        .streamed = streamed,
+        .rows = 1,
+        .pitches = to_next,
+        .out_pitches = to_next + work->program->reads,
+    };
+}
+
 /* Have the kernel, or steps, work on a row of a block. */
 static void run_line(const job *work, room *own, const fused_call *call, const place *at)
 {
@@ -102,7 +116,7 @@ static void run_lines(const job *work, room *own, const place *at, const int64_t
 {
     const header *program = work->program;
     const int64_t asked = soon->count ? acl_emu_wished(soon) / at->rows + 1 : 0;
-    const fused_call call = {.outs = own->line + program->reads, .ins = (const void *const *)own->line, .constants = own->constants, .streamed = streamed};
+    const fused_call call = call_on_line(work, own, to_next, streamed);
     for (int64_t i = 0; i < at->rows; i++) {
         run_line(work, own, &call, at);
         acl_emu_ask(soon, asked);
@@ -186,12 +200,9 @@ static void run_and_turn_later(const job *work, room *own, const place *at, cons
         apart[k] = 2 * (int64_t)(acl_emu_engine_tiles->vector_bytes / sizeof(float)) * view->item;
         gather_repeated(work, own, k, at);
     }
-    const fused_call call = {.outs = own->line + program->reads,
-                             .ins = (const void *const *)own->line,
-                             .constants = own->constants,
-                             .streamed = streamed,
-                             .soon = asks ? soon : NULL,
-                             .apart = apart};
+    fused_call call = call_on_line(work, own, to_next, streamed);
+    call.soon = asks ? soon : NULL;
+    call.apart = apart;
     for (int64_t i = 0; i < at->rows; i++) {
         const int64_t ahead = i + ROWS_AHEAD;
         wishes asked = {.count = 0};

@@ -4,6 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+int64_t acl_emu_even_pieces(const job *work, int64_t piece, int64_t first, int64_t count, int64_t to_next[])
+{
+    for (int64_t k = 0; k < work->program->operands; k++) {
+        const range_view *inner = &work->operands[k].inner;
+        const int64_t last = inner->count - 1, whole = inner->length[last], item = work->operands[k].item;
+        int64_t left = count;
+        to_next[k] = 0;
+        if (inner->stride[last] == item && !work->operands[k].unread && whole > piece) {
+            to_next[k] = piece * item;
+            left = (whole - first % whole) / piece;
+        } else if (inner->stride[last] == item && !work->operands[k].unread && last) {
+            to_next[k] = inner->stride[last - 1];
+            left = inner->length[last - 1] - first / piece % inner->length[last - 1];
+        }
+        count = left < count ? left : count;
+    }
+    return count;
+}
+
 #define COPY_RUNS(type)                                                                                       \
     for (int64_t k = 0; k < runs; k++, to += to_pitch, from += from_pitch) {                                   \
         for (int64_t i = 0; i < n; i++) {                                                                      \
@@ -249,10 +268,29 @@ static void move_across(const move *some, int64_t l, int64_t end, int64_t e)
     }
 }
 
-/* Elements e of lines l that large squares leave over: in smaller ones, what these leave of many lines element by element, at last line by line. */
+/* Elements e of lines l that large squares leave over, where there are enough beside them: in squares the last of which move some of those again. */
+static void reach_back(const move *some, int64_t l, int64_t last_l, int64_t e, int64_t last_e)
+{
+    const turning *sizes = acl_emu_engine_tiles->turn[some->item];
+    const int large = last_l - l > sizes[0].side && last_e - e > sizes[0].side && last_l >= sizes[1].side && last_e >= sizes[1].side;
+    const turning *by = &sizes[large];
+    move cached = *some;
+    cached.streamed = 0; /* which would have to be aligned */
+    for (int64_t i = l; i < last_l; i += by->side) {
+        for (int64_t k = e; k < last_e; k += by->side) {
+            turn_square(&cached, by, i + by->side < last_l ? i : last_l - by->side, k + by->side < last_e ? k : last_e - by->side);
+        }
+    }
+}
+
+/* The same: in smaller squares, what these leave of many lines element by element, at last line by line. */
 static void move_rest(const move *some, int64_t l, int64_t last_l, int64_t e, int64_t last_e)
 {
     const turning *by = &acl_emu_engine_tiles->turn[some->item][0];
+    if (last_l >= by->side && last_e >= by->side) {
+        reach_back(some, l, last_l, e, last_e);
+        return;
+    }
     const int64_t end_l = l + (last_l - l) / by->side * by->side, end_e = e + (last_e - e) / by->side * by->side;
     for (int64_t i = l; i < end_l; i += by->side) {
         for (int64_t k = e; k < end_e; k += by->side) {

@@ -41,7 +41,7 @@ typedef struct {
     int64_t lanes; /* in a tile, and in a column of COLUMNS */
     int64_t fused, way, storage; /* a kernel that was compiled as a whole, or -1, how it is evaluated, and the type of its elements */
     int64_t of_rows;             /* writes, as bits, that get one number of each row from it */
-    int64_t run;                 /* of the inner range, as many elements lie side by side in memory: units of COLUMNS and TOTALS, and pieces of ROWS, are cut within them */
+    int64_t run;                 /* of the inner range, as many elements lie side by side in memory: units of COLUMNS and TOTALS, pieces of ROWS, and tiles of MAP in steps are cut within them */
     int64_t operand_at, constant_at, phase_at, step_at, fused_constant_at, fused_operand_at;
 } header;
 
@@ -76,6 +76,7 @@ typedef struct {
     int64_t block_rows, block_columns; /* BLOCKS: of a unit, and columns that are worked on at a time */
     int turned_later;                  /* BLOCKS: results, while the rows of the next block are worked on */
     int64_t turned_rows;    /* ROWS of whole kernels: those gathered together */
+    int64_t piece;          /* MAP of whole kernels that take several rows: elements that lie side by side in all operands and are one; else 0 */
     int64_t together;       /* ROWS of whole kernels that take several: those that go through a phase together; else 0 */
     int turned_ahead;       /* ROWS: while those before them are worked on */
     int64_t chunks;      /* MAP, TOTALS: units of a row; COLUMNS: parts of all rows */
@@ -162,6 +163,10 @@ static inline place piece_at(const header *program, int64_t piece, int64_t lengt
     const int64_t parts = parts_of(program->run, length), begin = piece % parts * length, left = program->run - begin;
     return (place){.first = piece / parts * program->run + begin, .n = (size_t)(left < length ? left : length)};
 }
+
+/* Pieces of MAP from `first` on, at most `count`, that lie evenly in operands whose elements lie side by side in them; and how far it is there from one
+ * to the next. */
+int64_t acl_emu_even_pieces(const job *work, int64_t piece, int64_t first, int64_t count, int64_t to_next[]);
 
 /* Whether the elements of a piece lie side by side. */
 static inline int lies_in_row(const header *program, const operand_view *operand)

@@ -7,12 +7,14 @@
 enum { FEW_TILES = 2, MANY_TILES = 8 };
 /* Of rows that are turned together, of which fewer would leave half of what memory hands out at a time; and how many cache lines ahead they are asked for. */
 enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 32, LINES_AHEAD = 96 };
+/* Rows beside each other that are not worth turning where their elements lie no more than some steps apart. */
+enum { FEW_BESIDE = 8 };
 /* Elements of rows that are turned while others are worked on: longer ones leave no room for those. */
 enum { MOST_AHEAD = 1 << 18 };
 enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32, REDUCED_ROWS = 128, FOLDED = 64 };
 
 /* Elements of MAP for whose sake a tile ends where they do: they lie in a row in memory, or repeat themselves, so that a few of them are gathered for all. */
-enum { LONG_RUN = 512, LONG_SPAN = 4096 };
+enum { LONG_RUN = 512, LONG_SPAN = 4096, LEAST_PIECE = 32 };
 
 /* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered once, if they repeat themselves; gathered with those
  * of the rows beside it, since they lie far apart and next to those; or gathered. */
@@ -68,7 +70,9 @@ static int find_way(job *work, int64_t operand)
     if (work->program->shape == MAP) {
         return way_in_map(work, operand);
     }
-    const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[outer->count - 1] == item;
+    const int64_t last = outer->count - 1;
+    const int few = is_step(inner->stride[0], item) && outer->length[last] < FEW_BESIDE;
+    const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[last] == item && !few;
     const int whole_rows = work->program->shape == ROWS && work->program->run == work->program->inner;
     return beside && whole_rows ? TURNED : GATHERED;
 }
@@ -83,6 +87,11 @@ static int any_is(const job *work, int way)
     return 0;
 }
 
+static int takes_rows(const job *work)
+{
+    return work->whole->several & TAKES_ROWS(work->program->storage, work->program->way);
+}
+
 /* Bytes of rows that are still in the first-level cache when the next phase goes through them. */
 enum { TOGETHER_BYTES = 1 << 14 };
 
@@ -91,7 +100,7 @@ static int64_t rows_together(const job *work)
 {
     const header *program = work->program;
     int64_t bytes = 1;
-    if (!(work->whole->several & TAKES_ROWS(program->storage, program->way))) {
+    if (!takes_rows(work)) {
         return 0;
     }
     for (int64_t k = 0; k < program->operands; k++) {
@@ -113,6 +122,31 @@ static size_t row_length(const job *work)
     case COLUMNS: return (size_t)work->program->lanes;
     default: return work->tile;
     }
+}
+
+/* Elements of MAP that lie side by side in all operands and are gone through as rows, instead of being gathered; 0 where that is not so, or results would
+ * pass by the caches otherwise. */
+static int64_t find_piece(const job *work)
+{
+    const header *program = work->program;
+    int64_t piece = program->inner;
+    for (int64_t k = 0; k < program->operands; k++) {
+        const range_view *inner = &work->operands[k].inner;
+        const int64_t last = inner->count - 1;
+        if (work->ways[k] == ONE || work->operands[k].unread) {
+            continue;
+        }
+        if (inner->stride[last] != work->operands[k].item) {
+            return 0;
+        }
+        piece = inner->length[last] < piece ? inner->length[last] : piece;
+    }
+    for (int64_t k = program->reads; k < program->operands && work->streamed; k++) {
+        if (piece * work->operands[k].item % (int64_t)acl_emu_engine_tiles->vector_bytes) {
+            return 0;
+        }
+    }
+    return piece >= LEAST_PIECE ? piece : 0;
 }
 
 /* Rows that are gathered together; 0 where none are. */
@@ -140,6 +174,7 @@ void acl_emu_divide_whole(job *work)
         work->in_turn = parts_of(work->unit_length, program->lanes * program->outer);
     } else if (program->shape == MAP) {
         const int in_memory = !any_is(work, GATHERED) && !any_is(work, REPEATED);
+        work->piece = takes_rows(work) && any_is(work, GATHERED) ? find_piece(work) : 0;
         work->tile *= in_memory && program->storage != BF16 ? MANY_TILES : FEW_TILES;
     } else if (program->shape == ROWS && (work->turned_rows = rows_at_once(work))) {
         work->unit_length = work->turned_rows;
@@ -442,12 +477,41 @@ static int64_t reached_alike(const job *work, int64_t first, int64_t n)
     return n;
 }
 
+/* Elements that lie in pieces: as many whole ones at a time as lie evenly. */
+static void run_pieces(const job *work, room *own, int64_t row, int64_t begin, int64_t end)
+{
+    const int64_t piece = work->piece;
+    void *rows[MOST_OPERANDS];
+    int64_t to_next[MOST_OPERANDS];
+    fused_call call = call_on(work, own, rows);
+    call.pitches = to_next;
+    call.out_pitches = to_next + work->program->reads;
+    for (int64_t first = begin, n; first < end; first += call.rows * n) {
+        const int64_t left = piece - first % piece, rest = end - first;
+        n = left < rest ? left : rest;
+        call.rows = acl_emu_even_pieces(work, piece, first, n == piece ? rest / piece : 1, to_next);
+        for (int64_t k = 0; k < work->program->operands; k++) {
+            const int found = work->ways[k] == ONE || work->operands[k].unread;
+            rows[k] = found ? own->rows[k] : base_of(work, k, row) + offset_of(&work->operands[k].inner, first);
+        }
+        call.streamed = work->streamed;
+        for (int64_t k = work->program->reads; k < work->program->operands; k++) {
+            call.streamed &= ((uintptr_t)rows[k] | (uintptr_t)to_next[k]) % acl_emu_engine_tiles->vector_bytes == 0;
+        }
+        work->kernel(&call, (size_t)n);
+    }
+}
+
 static void run_map(const job *work, room *own, int64_t unit)
 {
     const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length;
     int64_t end = begin + work->unit_length;
     end = end < work->program->inner ? end : work->program->inner;
     begin_row(work, own, row);
+    if (work->piece) {
+        run_pieces(work, own, row, begin, end);
+        return;
+    }
     const int64_t tile = (int64_t)work->tile;
     for (int64_t first = begin, n; first < end; first += n) {
         const int64_t left = tile - (first - begin) % tile; /* the next tile begins where it would anyway: aligned */

@@ -65,9 +65,11 @@ _NARROW = 16
 _CACHED_COLUMNS, _CACHED_ELEMENTS = 512, 1 << 21
 """Columns of a unit where memory need not be read in long pieces since the caches hold it: what they come to stays in the first-level
 cache."""
-_LEAST_RUN = {_ROWS: 256, _COLUMNS: 64, _TOTALS: 4096}
+_LEAST_RUN = {_MAP: 48, _ROWS: 256, _COLUMNS: 64, _TOTALS: 4096}
 """Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered, and all of rows
 that are gone through more than once."""
+_LEAST_RUN_BESIDE_OTHERS = 512
+"""The same in steps without reductions where other operands are gathered anyway."""
 _LEAST_PLAIN_RUN = 32
 """The same in rows of which nothing is wanted but one reduction, where pieces lie evenly: many of them are worked on at a time."""
 _STEPS_ROW = 512
@@ -324,12 +326,21 @@ class _Compiler:
         used = [index for index in range(len(self.layouts)) if index not in self.unread]
         runs = {index: self._pairs(index, inner)[-1] for index in used}
         run = min(length for length, _ in runs.values())
-        least = _LEAST_RUN.get(shape, whole)
+        least = whole if shape == _MAP else _LEAST_RUN.get(shape, whole)
         if shape == _ROWS:
             least = _LEAST_PLAIN_RUN if self._is_plain() and len(self._pairs(0, inner)) == 2 else least
             if any(stride not in (0, self.layouts[index].dtype.itemsize) for index, (_, stride) in runs.items()):
                 return whole
         return run if run >= least else whole
+
+    def _run_of_steps(self, inner: list[int]) -> int:
+        """The same for steps without reductions: what is one number for all elements lies side by side anywhere."""
+        whole = self._size([], inner)[1]
+        ends = {index: self._pairs(index, inner) for index in range(len(self.layouts)) if index not in self.unread}
+        runs = [pairs[-1][0] for index, pairs in ends.items() if pairs[-1][1] == self.layouts[index].dtype.itemsize]
+        apart = any(pairs[-1][1] != self.layouts[index].dtype.itemsize and pairs != [(whole, 0)] for index, pairs in ends.items())
+        run = min(runs, default=whole)
+        return run if run >= (_LEAST_RUN_BESIDE_OTHERS if apart else _LEAST_RUN[_MAP]) else whole
 
     def _is_plain(self) -> bool:
         """Whether an input is reduced as it is, and nothing else is done with elements."""
@@ -444,10 +455,11 @@ class _Compiler:
         numbers = [number for s in steps for number in (_CODES[s.code], s.dst, *s.arguments, *(0,) * (3 - len(s.arguments)))]
         fused_at = step_at + len(numbers)
         in_pieces = shape != _ROWS or (fused is not None and lower.can_be_split)
+        run = self._run(shape if in_pieces else _BLOCKS, inner) if shape != _MAP or fused is not None else self._run_of_steps(inner)
         header = [
             *(DTYPES.index(self.lane.name), shape, *self._size(outer, inner)),
             *(self.reads, len(self.layouts), lower.slots, len(lower.constants), lower.kept, lower.sums, len(lower.phases)),
-            *(len(lower.prologue), block, lanes, number, way, storage, of_rows, self._run(shape if in_pieces else _MAP, inner)),
+            *(len(lower.prologue), block, lanes, number, way, storage, of_rows, run),
             *(operand_at, constant_at, phase_at, step_at, fused_at, fused_at + len(values)),
         ]
         assert len(header) == _HEADER_SIZE
