@@ -66,7 +66,7 @@ class Rows(Kernel):
                 yield f"char *const out{number} = (char *)call->outs[{number}] + {row} * call->out_pitches[{number}];"
         for number in range(len(self.graph.kept)):
             if re.search(rf"\bkept{number}\b", text):
-                yield f"char *const kept{number} = KEPT_OF_ROW({number}, at);"
+                yield f"char *const kept{number} = KEPT_OF_ROW({'double' if self.way == 'in_double' else 'float'}, {number}, at);"
         for name in (one for one in self.graph.steps if one in self.graph.rows):
             for form in sorted(_forms_in(name, lines)):
                 kind, number = "float" if form[-1] == "f" else "double", f"{'per' if form[0] == 'i' else 'row'}_{name}[at]"

@@ -97,7 +97,7 @@ typedef struct {
     void *const *outs; /* where elements of results go, by their number */
     const void *const *ins;
     const double *constants;
-    char *const *kept;      /* rooms for as many doubles as there are elements, and some more */
+    char *const *kept;      /* rooms for as many numbers as there are elements, and some more */
     double *sums, *results; /* reductions, and results with one number for a row; `stride` apart where there are several */
     size_t stride; /* also numbers from what is kept of a row to what is of the next */
     int streamed; /* `outs` are written past the caches, and aligned as that needs */

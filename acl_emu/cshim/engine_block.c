@@ -87,7 +87,15 @@ static void gather_repeated(const job *work, const room *own, int64_t operand, c
     }
 }
 
-/* What is said to a kernel that works on a row of a block; how far it is to the next does not matter. */
+/* Elements of rows so short that a kernel is called for several, and of these together. */
+enum { SHORT_LINE = 128, SHORT_LINES = 512 };
+
+static int64_t lines_at_once(const job *work, const place *at)
+{
+    return (takes_rows(work) || !work->whole) && at->columns < SHORT_LINE ? SHORT_LINES / at->columns : 1;
+}
+
+/* What is said to a kernel that works on rows of a block. */
 static fused_call call_on_line(const job *work, const room *own, const int64_t to_next[], int streamed)
 {
     return (fused_call){
@@ -101,28 +109,37 @@ static fused_call call_on_line(const job *work, const room *own, const int64_t t
     };
 }
 
-/* Have the kernel, or steps, work on a row of a block. */
-static void run_line(const job *work, room *own, const fused_call *call, const place *at)
+static void to_next_line(const job *work, room *own, const fused_call *call, int64_t rows)
 {
-    if (work->whole) {
-        work->kernel(call, (size_t)at->columns);
-    } else {
-        acl_emu_run_line(work, own, at->outer, (size_t)at->columns);
+    for (int64_t k = 0; k < work->program->operands; k++) {
+        own->line[k] = (char *)own->line[k] + rows * call->pitches[k];
     }
 }
 
-/* The rows of a block, and after each some cache lines that are asked for. */
+/* Have the kernel, or steps, work on some rows of a block; then go to those that follow. */
+static void run_some_lines(const job *work, room *own, const fused_call *call, const place *at)
+{
+    if (work->whole) {
+        work->kernel(call, (size_t)at->columns);
+        to_next_line(work, own, call, call->rows);
+        return;
+    }
+    for (int64_t row = 0; row < call->rows; row++) {
+        acl_emu_run_line(work, own, at->outer, (size_t)at->columns);
+        to_next_line(work, own, call, 1);
+    }
+}
+
+/* The rows of a block, and after each, or some, cache lines that are asked for. */
 static void run_lines(const job *work, room *own, const place *at, const int64_t to_next[], int streamed, wishes *soon)
 {
-    const header *program = work->program;
     const int64_t asked = soon->count ? acl_emu_wished(soon) / at->rows + 1 : 0;
-    const fused_call call = call_on_line(work, own, to_next, streamed);
-    for (int64_t i = 0; i < at->rows; i++) {
-        run_line(work, own, &call, at);
-        acl_emu_ask(soon, asked);
-        for (int64_t k = 0; k < program->operands; k++) {
-            own->line[k] = (char *)own->line[k] + to_next[k];
-        }
+    const int64_t most = lines_at_once(work, at);
+    fused_call call = call_on_line(work, own, to_next, streamed);
+    for (int64_t i = 0; i < at->rows; i += call.rows) {
+        call.rows = at->rows - i < most ? at->rows - i : most;
+        run_some_lines(work, own, &call, at);
+        acl_emu_ask(soon, asked * call.rows);
     }
 }
 
@@ -201,20 +218,22 @@ static void run_and_turn_later(const job *work, room *own, const place *at, cons
         gather_repeated(work, own, k, at);
     }
     fused_call call = call_on_line(work, own, to_next, streamed);
-    call.soon = asks ? soon : NULL;
+    const int64_t most = lines_at_once(work, at);
+    call.soon = asks && most == 1 ? soon : NULL;
     call.apart = apart;
-    for (int64_t i = 0; i < at->rows; i++) {
+    for (int64_t i = 0; i < at->rows; i += most) {
         const int64_t ahead = i + ROWS_AHEAD;
         wishes asked = {.count = 0};
         for (int64_t k = 0; k < program->operands; k++) {
             own->line[k] = lines[k] + i * to_next[k];
             soon[k] = ahead < at->rows ? lines[k] + ahead * to_next[k] : lines_then[k] + (ahead - at->rows) * to_next[k];
             if (k < program->reads && to_next[k] && !work->operands[k].unread && !asks) {
-                asked.wishes[asked.count++] = (wish){soon[k], 0, 1, at->columns * work->operands[k].item};
+                asked.wishes[asked.count++] = (wish){soon[k], to_next[k], most, at->columns * work->operands[k].item};
             }
         }
-        run_line(work, own, &call, at);
-        turn_part(work, own, i, at->rows, &asked);
+        call.rows = at->rows - i < most ? at->rows - i : most;
+        run_some_lines(work, own, &call, at);
+        turn_part(work, own, i / most, parts_of(at->rows, most), &asked);
     }
     own->left = *at;
     own->side = !own->side;

@@ -237,6 +237,12 @@ static inline int kernel_asks(const job *work)
     return work->whole && (work->whole->asks >> work->program->storage & 1);
 }
 
+/* Whether there is one that takes several rows. */
+static inline int takes_rows(const job *work)
+{
+    return work->whole && (work->whole->several & TAKES_ROWS(work->program->storage, work->program->way));
+}
+
 /* Numbers from what one reduction of a unit has come to so far to what the next has, and all of them. */
 static inline size_t sums_apart(const job *work)
 {

@@ -75,8 +75,11 @@ LARGEST(double, read_double)
         for (; i + FLOATS <= n; i += FLOATS) {                                                                           \
             write_float(d + i, read_##half(a + i));                                                            \
         }                                                                                                      \
-        for (; i < n; i++) {                                                                                   \
-            d[i] = float_of_##half(a[i]);                                                                      \
+        if (i < n) {                                                                                           \
+            char from[VECTOR_BYTES], to[VECTOR_BYTES];                                                         \
+            read_part(from, a + i, (n - i) * sizeof *a);                                                       \
+            write_float((float *)to, read_##half((const uint16_t *)from));                                     \
+            write_part(d + i, to, (n - i) * sizeof *d);                                                        \
         }                                                                                                      \
     }                                                                                                          \
     static void load_##half##_double(void *lanes, const void *memory, size_t n)                                \
@@ -101,8 +104,11 @@ LARGEST(double, read_double)
         for (; i + FLOATS <= n; i += FLOATS) {                                                                           \
             write_##half(d + i, read_float(a + i));                                                            \
         }                                                                                                      \
-        for (; i < n; i++) {                                                                                   \
-            d[i] = half##_of_float(a[i]);                                                                      \
+        if (i < n) {                                                                                           \
+            char from[VECTOR_BYTES], to[VECTOR_BYTES];                                                         \
+            read_part(from, a + i, (n - i) * sizeof *a);                                                       \
+            write_##half((uint16_t *)to, read_float((const float *)from));                                     \
+            write_part(d + i, to, (n - i) * sizeof *d);                                                        \
         }                                                                                                      \
     }                                                                                                          \
     static void store_##half##_double(void *memory, const void *lanes, size_t n)                               \

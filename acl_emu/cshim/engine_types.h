@@ -476,6 +476,27 @@ static inline double_vector lower_half(float_vector values)
 #endif
 }
 
+/* Fewer bytes than a vector has: those beyond are read as zero and not written. */
+
+static inline void read_part(void *padded, const void *from, size_t size)
+{
+#ifdef HAS_64
+    _mm512_storeu_si512(padded, _mm512_maskz_loadu_epi8((1ull << size) - 1, from));
+#else
+    memset(padded, 0, VECTOR_BYTES);
+    memcpy(padded, from, size);
+#endif
+}
+
+static inline void write_part(void *to, const void *padded, size_t size)
+{
+#ifdef HAS_64
+    _mm512_mask_storeu_epi8(to, (1ull << size) - 1, _mm512_loadu_si512(padded));
+#else
+    memcpy(to, padded, size);
+#endif
+}
+
 /* As many floats of memory as there are doubles in a vector. */
 static inline double_vector double_of_floats(const float *memory)
 {

@@ -9,6 +9,8 @@ enum { FEW_TILES = 2, MANY_TILES = 8 };
 enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 32, LINES_AHEAD = 96 };
 /* Rows beside each other that are not worth turning where their elements lie no more than some steps apart. */
 enum { FEW_BESIDE = 8 };
+/* Bytes from a row of columns to the next, up to which all of them are read in order. */
+enum { NEAR_ROWS = 1024 };
 /* Elements of rows that are turned while others are worked on: longer ones leave no room for those. */
 enum { MOST_AHEAD = 1 << 18 };
 enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32, REDUCED_ROWS = 128, FOLDED = 64 };
@@ -44,6 +46,17 @@ static int way_in_map(job *work, int64_t operand)
     return GATHERED;
 }
 
+/* Whether the rows of columns can be gone through several times where they are: no result takes their place, and they are near; far apart, at distances of
+ * powers of two, they would drive each other out of the caches. */
+static int can_be_read_again(const job *work, int64_t operand)
+{
+    int can = work->operands[operand].outer.stride[0] <= NEAR_ROWS;
+    for (int64_t w = work->program->reads; w < work->program->operands; w++) {
+        can &= work->memory[w] != work->memory[operand];
+    }
+    return can;
+}
+
 static int find_way(job *work, int64_t operand)
 {
     const int64_t reads = work->program->reads;
@@ -60,8 +73,7 @@ static int find_way(job *work, int64_t operand)
     if (work->operands[operand].unread) {
         return IN_MEMORY;
     }
-    /* Rows that lie unevenly, or are gone through several times: at distances of powers of two they would drive each other out of the caches. */
-    if (work->program->shape == COLUMNS && (outer->count != 1 || (has_passes(work) && operand < reads))) {
+    if (work->program->shape == COLUMNS && (outer->count != 1 || (has_passes(work) && operand < reads && !can_be_read_again(work, operand)))) {
         return GATHERED;
     }
     if (lies_in_row(work->program, &work->operands[operand])) {
@@ -85,11 +97,6 @@ static int any_is(const job *work, int way)
         }
     }
     return 0;
-}
-
-static int takes_rows(const job *work)
-{
-    return work->whole->several & TAKES_ROWS(work->program->storage, work->program->way);
 }
 
 /* Bytes of rows that are still in the first-level cache when the next phase goes through them. */
@@ -204,13 +211,19 @@ static int64_t gathered_rows(const job *work)
     return has_passes(work) || rows < GATHERED_ROWS ? rows : GATHERED_ROWS;
 }
 
+/* Numbers are kept in what they are worked out in, unless a kernel may leave a row to another, in double. */
 static size_t kept_size(const job *work)
 {
-    return (size_t)(work->together ? work->together : gathered_rows(work)) * padded(row_length(work)) * sizeof(double);
+    const int64_t way = work->program->way;
+    const size_t item = way == SETTLED || (way == PLAIN_FLOAT && takes_rows(work)) ? sizeof(float) : sizeof(double);
+    return (size_t)(work->together ? work->together : gathered_rows(work)) * padded(row_length(work)) * item;
 }
 
 static size_t gathered_size(const job *work, int64_t operand)
 {
+    if (work->ways[operand] == IN_MEMORY) {
+        return 0;
+    }
     if (work->ways[operand] == TURNED) {
         return (size_t)((work->turned_ahead ? 2 : 1) * work->turned_rows * pitch_of(work, operand));
     }

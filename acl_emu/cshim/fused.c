@@ -6893,7 +6893,7 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
             const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
             const int64_t apart0 = APART(0, sizeof(float));
             const char *const soon0 = SOON(0, sizeof(float));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(double, 0, at);
             const double_vector dt0 = all_double(row_t0[at]);
             double_vector l_t2 = all_double(0), u_t2 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -6917,7 +6917,7 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
         }
         for (int64_t at = 0; at < some; at++) {
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(double, 0, at);
             const double_vector idt2 = all_double(per_t2[at]);
             for (size_t i = 0; i < n; i += FLOATS) {
                 const size_t left = n - i;
@@ -6946,7 +6946,7 @@ static void g41_f32_plain(const fused_call *call, size_t n)
             const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
             const int64_t apart0 = APART(0, sizeof(float));
             const char *const soon0 = SOON(0, sizeof(float));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const float_vector ft0 = all_float((float)row_t0[at]);
             double_vector l_t2 = all_double(0), u_t2 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -6967,7 +6967,7 @@ static void g41_f32_plain(const fused_call *call, size_t n)
         }
         for (int64_t at = 0; at < some; at++) {
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const float_vector ift2 = all_float((float)per_t2[at]);
             for (size_t i = 0; i < n; i += FLOATS) {
                 const size_t left = n - i;
@@ -10831,7 +10831,7 @@ static void g55_f32_in_double(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(double, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             double_vector l_t4 = all_double(0), u_t4 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -10863,7 +10863,7 @@ static void g55_f32_in_double(const fused_call *call, size_t n)
         }
         for (int64_t at = 0; at < some; at++) {
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(double, 0, at);
             const double_vector idt4 = all_double(per_t4[at]);
             for (size_t i = 0; i < n; i += FLOATS) {
                 const size_t left = n - i;
@@ -10909,7 +10909,7 @@ static void g55_f32_plain(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const float_vector ft2 = all_float((float)row_t2[at]);
             double_vector l_t4 = all_double(0), u_t4 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -10934,7 +10934,7 @@ static void g55_f32_plain(const fused_call *call, size_t n)
         }
         for (int64_t at = 0; at < some; at++) {
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const float_vector ift4 = all_float((float)per_t4[at]);
             for (size_t i = 0; i < n; i += FLOATS) {
                 const size_t left = n - i;
@@ -11039,7 +11039,7 @@ static void g55_f16_settled(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             double_vector l_t4 = all_double(0), u_t4 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -11073,7 +11073,7 @@ static void g55_f16_settled(const fused_call *call, size_t n)
             const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             const double_vector dt4 = all_double(row_t4[at]);
             const double_vector idt4 = all_double(per_t4[at]);
@@ -11225,7 +11225,7 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             double_vector l_t4 = all_double(0), u_t4 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -11259,7 +11259,7 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
             const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             const double_vector dt4 = all_double(row_t4[at]);
             const double_vector idt4 = all_double(per_t4[at]);
@@ -11540,7 +11540,7 @@ static void g57_f32_in_double(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(double, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             double_vector l_t4 = all_double(0), u_t4 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -11572,7 +11572,7 @@ static void g57_f32_in_double(const fused_call *call, size_t n)
         }
         for (int64_t at = 0; at < some; at++) {
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(double, 0, at);
             const double_vector idt4 = all_double(per_t4[at]);
             for (size_t i = 0; i < n; i += FLOATS) {
                 const size_t left = n - i;
@@ -11618,7 +11618,7 @@ static void g57_f32_plain(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const float_vector ft2 = all_float((float)row_t2[at]);
             double_vector l_t4 = all_double(0), u_t4 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -11643,7 +11643,7 @@ static void g57_f32_plain(const fused_call *call, size_t n)
         }
         for (int64_t at = 0; at < some; at++) {
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const float_vector ift4 = all_float((float)per_t4[at]);
             for (size_t i = 0; i < n; i += FLOATS) {
                 const size_t left = n - i;
@@ -11748,7 +11748,7 @@ static void g57_f16_settled(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             double_vector l_t4 = all_double(0), u_t4 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -11782,7 +11782,7 @@ static void g57_f16_settled(const fused_call *call, size_t n)
             const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             const double_vector dt4 = all_double(row_t4[at]);
             const double_vector idt4 = all_double(per_t4[at]);
@@ -11934,7 +11934,7 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             double_vector l_t4 = all_double(0), u_t4 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -11968,7 +11968,7 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
             const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             const double_vector dt4 = all_double(row_t4[at]);
             const double_vector idt4 = all_double(per_t4[at]);
@@ -14798,7 +14798,7 @@ static void g67_f32_in_double(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(double, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             double_vector l_t4 = all_double(0), u_t4 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -14830,7 +14830,7 @@ static void g67_f32_in_double(const fused_call *call, size_t n)
         }
         for (int64_t at = 0; at < some; at++) {
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(double, 0, at);
             const double_vector idt4 = all_double(per_t4[at]);
             for (size_t i = 0; i < n; i += FLOATS) {
                 const size_t left = n - i;
@@ -14936,7 +14936,7 @@ static void g67_f16_settled(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             double_vector l_t4 = all_double(0), u_t4 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -14970,7 +14970,7 @@ static void g67_f16_settled(const fused_call *call, size_t n)
             const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             const double_vector dt4 = all_double(row_t4[at]);
             const double_vector idt4 = all_double(per_t4[at]);
@@ -15124,7 +15124,7 @@ static void g67_bf16_settled(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             double_vector l_t4 = all_double(0), u_t4 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -15158,7 +15158,7 @@ static void g67_bf16_settled(const fused_call *call, size_t n)
             const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt2 = all_double(row_t2[at]);
             const double_vector dt4 = all_double(row_t4[at]);
             const double_vector idt4 = all_double(per_t4[at]);
@@ -34483,7 +34483,7 @@ static void g143_f32_in_double(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(double, 0, at);
             const double_vector dt1 = all_double(row_t1[at]);
             double_vector l_t3 = all_double(0), u_t3 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -34513,7 +34513,7 @@ static void g143_f32_in_double(const fused_call *call, size_t n)
         }
         for (int64_t at = 0; at < some; at++) {
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(double, 0, at);
             const double_vector idt3 = all_double(per_t3[at]);
             for (size_t i = 0; i < n; i += FLOATS) {
                 const size_t left = n - i;
@@ -34558,7 +34558,7 @@ static void g143_f32_plain(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const float_vector ft1 = all_float((float)row_t1[at]);
             double_vector l_t3 = all_double(0), u_t3 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -34582,7 +34582,7 @@ static void g143_f32_plain(const fused_call *call, size_t n)
         }
         for (int64_t at = 0; at < some; at++) {
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const float_vector ift3 = all_float((float)per_t3[at]);
             for (size_t i = 0; i < n; i += FLOATS) {
                 const size_t left = n - i;
@@ -34683,7 +34683,7 @@ static void g143_f16_settled(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt1 = all_double(row_t1[at]);
             double_vector l_t3 = all_double(0), u_t3 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -34715,7 +34715,7 @@ static void g143_f16_settled(const fused_call *call, size_t n)
             const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt1 = all_double(row_t1[at]);
             const double_vector dt3 = all_double(row_t3[at]);
             const double_vector idt3 = all_double(per_t3[at]);
@@ -34859,7 +34859,7 @@ static void g143_bf16_settled(const fused_call *call, size_t n)
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             const int64_t apart1 = APART(1, sizeof(uint8_t));
             const char *const soon1 = SOON(1, sizeof(uint8_t));
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt1 = all_double(row_t1[at]);
             double_vector l_t3 = all_double(0), u_t3 = all_double(0);
             for (size_t i = 0; i < n; i += FLOATS) {
@@ -34891,7 +34891,7 @@ static void g143_bf16_settled(const fused_call *call, size_t n)
             const void *const in0 = (const char *)call->ins[0] + (first + at) * call->pitches[0];
             const void *const in1 = (const char *)call->ins[1] + (first + at) * call->pitches[1];
             char *const out0 = (char *)call->outs[0] + (first + at) * call->out_pitches[0];
-            char *const kept0 = KEPT_OF_ROW(0, at);
+            char *const kept0 = KEPT_OF_ROW(float, 0, at);
             const double_vector dt1 = all_double(row_t1[at]);
             const double_vector dt3 = all_double(row_t3[at]);
             const double_vector idt3 = all_double(per_t3[at]);

@@ -18,25 +18,6 @@ enum { BLOCK = 512 };
 
 /* Elements from i on, of which `left` are there: the others are read as zero and not written. */
 
-static inline void read_part(void *padded, const void *from, size_t size)
-{
-#ifdef HAS_64
-    _mm512_storeu_si512(padded, _mm512_maskz_loadu_epi8((1ull << size) - 1, from));
-#else
-    memset(padded, 0, VECTOR_BYTES);
-    memcpy(padded, from, size);
-#endif
-}
-
-static inline void write_part(void *to, const void *padded, size_t size)
-{
-#ifdef HAS_64
-    _mm512_mask_storeu_epi8(to, (1ull << size) - 1, _mm512_loadu_si512(padded));
-#else
-    memcpy(to, padded, size);
-#endif
-}
-
 #define FETCH(type, memory, i, left, read)                                                              \
     ({                                                                                                  \
         const type *from = (const type *)(memory) + (i);                                                \
@@ -718,7 +699,7 @@ static inline void sums_of_rows(const double_vector *held, int64_t count, double
 }
 
 /* Where what is kept of one of several rows is. */
-#define KEPT_OF_ROW(room, row) (call->kept[room] + (size_t)(row) * call->stride * sizeof(double))
+#define KEPT_OF_ROW(type, room, row) (call->kept[room] + (size_t)(row) * call->stride * sizeof(type))
 
 static inline void store_sums(double *sums, double_vector low, double_vector high)
 {

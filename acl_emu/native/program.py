@@ -47,8 +47,14 @@ _SHORT_ROW = 32
 _DEARER_ROWS = {2: 129, 4: 49}
 """The same where a kernel goes through its one read three times, by the size of an element: the more there is to do, the less it counts
 that rows are turned."""
+_SHORT_LINE = 64
+"""The same of elements that are turned: what comes between lines takes as long as those."""
 _LONG_COLUMN = 2049
 """The same where memory lies along the columns in all operands, which need not be turned then, and there is a kernel in float."""
+_NEAR_ROWS, _KEPT_ROWS = 1024, 1 << 16
+"""Longer ones where all rows of columns lie no more than so many bytes apart; up to so many rows where something is kept of elements."""
+_FEW_ROWS = 8
+"""Fewer of these are gathered one by one."""
 _LONG_ROW, _LONGER_ROW, _LONGEST_ROW = 128, 512, 8192
 """From which on whole kernels without reductions work on rows one by one, where reads that are the same for all of one are not repeated for
 each element: if no other kernel is at hand, and if one is. The longest are worked on in pieces."""
@@ -65,7 +71,7 @@ _NARROW = 16
 _CACHED_COLUMNS, _CACHED_ELEMENTS = 512, 1 << 21
 """Columns of a unit where memory need not be read in long pieces since the caches hold it: what they come to stays in the first-level
 cache."""
-_LEAST_RUN = {_MAP: 48, _ROWS: 256, _COLUMNS: 64, _TOTALS: 4096}
+_LEAST_RUN = {_MAP: 48, _ROWS: 256, _COLUMNS: 32, _TOTALS: 4096}
 """Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered, and all of rows
 that are gone through more than once."""
 _LEAST_RUN_BESIDE_OTHERS = 512
@@ -265,7 +271,7 @@ class _Compiler:
         in_parts = lower.can_be_split
         dear = len(lower.phases) > 2 and len(self.layouts) == 2
         usual = _DEARER_ROWS.get(self.layouts[0].dtype.itemsize, _SHORT_ROW) if dear else _SHORT_ROW
-        longest = _LONG_COLUMN if shape == _COLUMNS and self._lie_along(rows) else usual
+        longest = self._longest_column(elements, lower.kept) if shape == _COLUMNS and self._lie_along(rows) else usual
         short = bool(self.axes) and not in_parts and self._is_short(elements, rows, longest)
         fused, by_row = self._kernel(elements, short, by_lanes=shape == _BLOCKS)
         least = _SHORT_ROW if fused is None else usual if fused.way == IN_DOUBLE else longest
@@ -316,6 +322,8 @@ class _Compiler:
     def _strip_width(self, rows: int, columns: int) -> int:
         """How many columns go through all phases at once: what is read of them stays in the first-level cache."""
         column = rows * sum(layout.dtype.itemsize for layout in self.layouts[: self.reads])
+        if rows >= _LONG_COLUMN:
+            return max(16, min(64, -(-columns // soc.threads() // 16) * 16))
         in_lines = all(view[axis] <= _LINE or view[axis] % _LINE == 0 for view in self.views for axis in self.axes)
         fitting = (_STRIP_BYTES if in_lines else _WIDE_STRIP_BYTES) // column // 32 * 32
         return max(64, min(fitting, _TILE_BYTES // 4, -(-columns // 8 // 32) * 32))
@@ -363,7 +371,7 @@ class _Compiler:
         return [math.prod(self.domain[axis] for axis in axes) for axes in (outer, inner)]
 
     def _pace(self) -> int:
-        """The operand that decides how all elements are walked through: one that most lie alike with, a read at best.
+        """The operand that decides how all elements are walked through: one that most lie alike with, along lines not too short, a read at best.
 
         A result is turned with fewer steps than a read, which is copied before.
         """
@@ -374,7 +382,8 @@ class _Compiler:
         ]
         along = {index: min((self.views[index][axis], axis) for axis in long)[1] for index in whole}
         alike = {index: list(along.values()).count(axis) for index, axis in along.items()}
-        return max((self.reads, *alike), key=lambda index: (alike.get(index, 0), index < self.reads))
+        lengths = {index: min(self.domain[axis], _SHORT_LINE) for index, axis in along.items()}
+        return max((self.reads, *alike), key=lambda index: (alike.get(index, 0), lengths.get(index, 0), index < self.reads))
 
     def _leader(self) -> int:
         """The read that decides which axis is walked along: the largest."""
@@ -388,6 +397,14 @@ class _Compiler:
             return _COLUMNS if self._is_short(reduced, kept) else _ROWS
         return _COLUMNS if self.domain[along] >= 8 or self._size(reduced, kept)[0] < _SHORT_ROW else _ROWS
 
+    def _longest_column(self, reduced: list[int], kept: int) -> int:
+        """From which on columns are turned: never where they are so near each other that all of them are read in order, in the caches."""
+        used = [index for index in range(len(self.layouts)) if index not in self.unread]
+        near = all(len(pairs := self._pairs(index, reduced)) == 1 and pairs[0][1] <= _NEAR_ROWS for index in used)
+        if near and math.prod(self.domain) <= _CACHED_ELEMENTS:
+            return _KEPT_ROWS if kept else _CACHED_ELEMENTS
+        return _LONG_COLUMN
+
     def _lie_along(self, axes: list[int]) -> bool:
         """Whether neighbours along one of these axes are the nearest in memory, in all operands."""
         for index in (one for one in range(len(self.layouts)) if one not in self.unread):
@@ -399,9 +416,9 @@ class _Compiler:
         return True
 
     def _is_short(self, reduced: list[int], kept: list[int], least: int = _SHORT_ROW) -> bool:
-        """Whether rows are worked on side by side."""
+        """Whether rows are worked on side by side: many, or few long ones near each other."""
         length, rows = self._size(reduced, kept)
-        return length < least and rows >= _SHORT_ROW
+        return length < least and rows >= (_SHORT_ROW if length < _LONG_COLUMN else _FEW_ROWS)
 
     def _is_narrow(self, reduced: list[int], kept: list[int]) -> bool:
         """Whether there are few columns, and all that is read lies in order."""
