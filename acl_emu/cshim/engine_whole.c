@@ -9,8 +9,8 @@ enum { FEW_TILES = 2, MANY_TILES = 8 };
 enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 32, LINES_AHEAD = 96 };
 /* Rows beside each other that are not worth turning where their elements lie no more than some steps apart. */
 enum { FEW_BESIDE = 8 };
-/* Bytes from a row of columns to the next, up to which all of them are read in order. */
-enum { NEAR_ROWS = 1024 };
+/* Bytes from a row of columns to the next, up to which all of them are read in order, and rows of all operands that the caches hold wherever they are. */
+enum { NEAR_ROWS = 1024, FEW_ROWS = 24 };
 /* Elements of rows that are turned while others are worked on: longer ones leave no room for those. */
 enum { MOST_AHEAD = 1 << 18 };
 enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32, REDUCED_ROWS = 128, FOLDED = 64 };
@@ -46,11 +46,11 @@ static int way_in_map(job *work, int64_t operand)
     return GATHERED;
 }
 
-/* Whether the rows of columns can be gone through several times where they are: no result takes their place, and they are near; far apart, at distances of
- * powers of two, they would drive each other out of the caches. */
+/* Whether the rows of columns can be gone through several times where they are: no result takes their place, and they are few, or near; many far apart, at
+ * distances of powers of two, would drive each other out of the caches. */
 static int can_be_read_again(const job *work, int64_t operand)
 {
-    int can = work->operands[operand].outer.stride[0] <= NEAR_ROWS;
+    int can = work->operands[operand].outer.stride[0] <= NEAR_ROWS || work->program->outer * work->program->reads <= FEW_ROWS;
     for (int64_t w = work->program->reads; w < work->program->operands; w++) {
         can &= work->memory[w] != work->memory[operand];
     }
