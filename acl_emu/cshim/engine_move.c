@@ -13,7 +13,7 @@ int64_t acl_emu_even_pieces(const job *work, int64_t piece, int64_t first, int64
         to_next[k] = 0;
         if (inner->stride[last] == item && !work->operands[k].unread && whole > piece) {
             to_next[k] = piece * item;
-            left = (whole - first % whole) / piece;
+            left = parts_of(whole - first % whole, piece);
         } else if (inner->stride[last] == item && !work->operands[k].unread && last) {
             to_next[k] = inner->stride[last - 1];
             left = inner->length[last - 1] - first / piece % inner->length[last - 1];

@@ -278,6 +278,58 @@ def test_runs_with_gaps_between_them(dtype: Any, data: st.DataObject) -> None:
     assert (rooms[2][..., length:] == 7).all()
 
 
+def itself(x: Array) -> Array:
+    return x
+
+
+PIECES: dict[str, tuple[Any, int, Any]] = {
+    "whole": (smooth, 2, FLOAT),
+    "halves": (smooth, 2, np.dtype(np.float16)),
+    "steps": (squared_sum, 2, FLOAT),
+    "one step": (np.minimum, 2, FLOAT),
+    "casts": (itself, 1, np.dtype(np.float16)),
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_pieces_of_any_length(name: str, data: st.DataObject) -> None:
+    """Many of them, as many as lie evenly at a time, and long ones that several threads share; gaps between results stay as they are."""
+    kernel, count, dtype = PIECES[name]
+    length = data.draw(st.one_of(st.integers(30, 140), st.integers(400, 700), st.integers(10_000, 70_000)))
+    shape = (data.draw(st.integers(1, 3)), max(1, data.draw(st.integers(1, 200_000)) // length), length)
+    values = [numbers(*shape, dtype=dtype, seed=seed) for seed in range(count)]
+    rooms = [np.full((shape[0], shape[1] + data.draw(st.integers(0, 1)), length + data.draw(st.integers(0, 3))), 7, dtype) for _ in values]
+    out = np.full((shape[0], shape[1] + data.draw(st.integers(0, 1)), length + data.draw(st.integers(0, 3))), 7, FLOAT if name == "casts" else dtype)
+    if data.draw(st.booleans()):
+        rooms[0] = np.ascontiguousarray(rooms[0].swapaxes(0, 1)).swapaxes(0, 1)
+    places = [room[:, : shape[1], :length] for room in (*rooms, out)]
+    for place, one in zip(places, values, strict=False):
+        place[...] = one
+    options = {"compute": np.float64} if name == "halves" else {}
+    expected = run(kernel, values, np.zeros(shape, out.dtype), **options)
+    assert_same(run(kernel, places[:-1], places[-1], **options), expected)
+    assert (out[..., length:] == 7).all()
+    assert (out[:, shape[1] :] == 7).all()
+
+
+@pytest.mark.parametrize("name", PIECES)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_axes_in_any_order(name: str, data: st.DataObject) -> None:
+    """Lines of any length are turned, long and short ones, in whichever squares they have room for."""
+    kernel, count, dtype = PIECES[name]
+    lengths = st.one_of(st.integers(1, 12), st.integers(13, 75))
+    shape = (data.draw(lengths), data.draw(lengths), data.draw(lengths))
+    values = [numbers(*shape, dtype=dtype, seed=seed) for seed in range(count)]
+    orders = [data.draw(st.permutations(range(3))) for _ in range(count + 1)]
+    turned = [np.ascontiguousarray(one.transpose(order)).transpose(np.argsort(order)) for one, order in zip(values, orders, strict=False)]
+    out = np.zeros([shape[axis] for axis in orders[-1]], FLOAT if name == "casts" else dtype).transpose(np.argsort(orders[-1]))
+    options = {"compute": np.float64} if name == "halves" else {}
+    assert_same(run(kernel, turned, out, **options), run(kernel, values, np.zeros(shape, out.dtype), **options))
+
+
 ODD_NUMBERS = (0.0, -0.0, np.inf, -np.inf, np.nan, 65504.0, 6e-8, -2.5)
 
 
