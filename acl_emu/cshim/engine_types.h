@@ -488,13 +488,18 @@ static inline void read_part(void *padded, const void *from, size_t size)
 #endif
 }
 
+/* In parts of as many bytes as powers of two: a masked store of all would hold up whoever reads what lies behind, as rows that follow do. */
 static inline void write_part(void *to, const void *padded, size_t size)
 {
-#ifdef HAS_64
-    _mm512_mask_storeu_epi8(to, (1ull << size) - 1, _mm512_loadu_si512(padded));
-#else
-    memcpy(to, padded, size);
-#endif
+    char *there = to;
+    const char *here = padded;
+#define WRITE_SOME(bytes)                 \
+    if (size & (bytes)) {                 \
+        memcpy(there, here, bytes);       \
+        there += (bytes), here += (bytes); \
+    }
+    WRITE_SOME(32) WRITE_SOME(16) WRITE_SOME(8) WRITE_SOME(4) WRITE_SOME(2) WRITE_SOME(1)
+#undef WRITE_SOME
 }
 
 /* As many floats of memory as there are doubles in a vector. */
