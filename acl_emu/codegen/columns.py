@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from acl_emu.codegen.graph import Graph, spelled
-from acl_emu.codegen.kernel import Kernel, between_of, without_unused
+from acl_emu.codegen.kernel import Kernel, between_of, forms_in, without_unused
 
+_FORMS = ("l", "u", "f", "il", "iu", "if")
+"""Of a number of each row: halves of it in double, and in float; itself, and its reciprocal."""
 _ROOMS = ("l", "f", "il", "if")
 """For the forms of a number of a row: in double, both halves of it, and in float; itself, and its reciprocal."""
 
@@ -250,13 +252,13 @@ class Columns(Kernel):
     @cached_property
     def _forms(self) -> dict[str, set[str]]:
         """In which forms the numbers of rows are used by elements."""
-        return {name: _forms_in(name, [line for body in self._bodies for line in body]) for name in self.graph.rows}
+        return {name: forms_in(name, [line for body in self._bodies for line in body], _FORMS) for name in self.graph.rows}
 
     def _left_to_last_phase(self, *, trusted: bool = True) -> Iterator[str]:
         """What the last phase needs of columns, left where it looks for it; not trusted: nothing is to be made of it in float."""
         body = self._bodies[self._last]
         for name in (one for one in self.graph.steps if one in self.graph.rows and self.graph.levels[one] <= self._last):
-            for form in sorted(_forms_in(name, body)):
+            for form in sorted(forms_in(name, body, _FORMS)):
                 yield f"    write_{'float' if form[-1] == 'f' else 'double'}({self._slot(name, form)}, {form}{name});"
         if self._between:
             row = self._between.row
@@ -271,7 +273,7 @@ class Columns(Kernel):
         """Those that lines refer to and do not make, from where they were left."""
         text = "\n".join(lines)
         for name in (one for one in self.graph.steps if one in self.graph.rows):
-            for form in sorted(_forms_in(name, lines)):
+            for form in sorted(forms_in(name, lines, _FORMS)):
                 if f" {form}{name} = " not in text:
                     kind = "float" if form[-1] == "f" else "double"
                     yield f"const {kind}_vector {form}{name} = read_{kind}({self._slot(name, form)});"
@@ -285,8 +287,3 @@ class Columns(Kernel):
             number = len(reductions) + len(_ROOMS) * names.index(name) + _ROOMS.index(form.replace("u", "l"))
         place = f"sums + {number} * stride"
         return f"(float *)({place}) + i" if form[-1] == "f" else f"{place} + i{' + DOUBLES' if form[-1] == 'u' else ''}"
-
-
-def _forms_in(name: str, lines: Iterable[str]) -> set[str]:
-    """The forms in which lines have a number of each row."""
-    return set(re.findall(rf"\b(l|u|f|il|iu|if){name}\b", "\n".join(lines)))

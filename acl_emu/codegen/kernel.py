@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from acl_emu.codegen.graph import COMPARED, DEAR, FLOAT_DIGITS, FUNCTION_UNITS, MASKS, Bound, Errors, Exactness, Graph, Step, spelled, total
@@ -788,6 +788,11 @@ def without_unused(lines: list[str]) -> list[str]:
     uses = Counter(re.findall(r"\b(?:[lu][imt]|ft)\d+\b", "\n".join(lines)))
     unused = re.compile(r"\s{8,}const \w+ ((?:[lu][imt]|ft)\d+) = ")
     return [line for line in lines if not ((found := unused.match(line)) and uses[found[1]] == 1)]
+
+
+def forms_in(name: str, lines: Iterable[str], forms: Sequence[str]) -> set[str]:
+    """Those of some forms in which lines have a number of a row."""
+    return set(re.findall(rf"\b({'|'.join(forms)}){name}\b", "\n".join(lines)))
 
 
 def row_statement(graph: Graph, name: str) -> str:

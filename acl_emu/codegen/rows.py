@@ -1,13 +1,16 @@
-"""Kernels of several rows, one after the other: each phase goes through some of them, their numbers are worked out side by side in between."""
+"""Kernels of several rows: each phase goes through some of them, and numbers of rows are worked out side by side in between."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from acl_emu.codegen.graph import MASKS, Graph
-from acl_emu.codegen.kernel import Kernel, row_statement, without_unused
+from acl_emu.codegen.kernel import Kernel, forms_in, row_statement, without_unused
+
+_FORMS = ("d", "f", "id", "if")
+"""Of a number of a row: in double, and in float; itself, and its reciprocal."""
 
 
 def takes_rows(graph: Graph, storage: str, way: str) -> bool:
@@ -27,11 +30,12 @@ class Rows(Kernel):
         """Its lines."""
         phases = [without_unused(list(self._phase(phase))) for phase in range(self.graph.phases)]
         stages = [list(self._stage(phase, [line for later in phases[phase + 1 :] for line in later])) for phase in range(self.graph.phases)]
-        numbers = sorted(set(re.findall(r"\b(?:row|per)_t\d+\b", "\n".join(line for lines in (*phases, *stages) for line in lines))))
+        text = "\n".join(line for lines in (*phases, *stages) for line in lines)
+        numbers = sorted(set(re.findall(r"\b(?:row|per)_t\d+\b", text)))
         yield f"static void {self.name}(const fused_call *call, size_t n)"
         yield "{"
         yield from self._manner()
-        yield from self._constants_used(Counter(re.findall(r"\b[dfr][kx]\d+\b", "\n".join(line for lines in (*phases, *stages) for line in lines))))
+        yield from self._constants_used(Counter(re.findall(r"\b[dfr][kx]\d+\b", text)))
         if not self.graph.reductions:
             (only,) = phases
             yield "    for (int64_t row = 0; row < call->rows; row++) {"
@@ -56,11 +60,11 @@ class Rows(Kernel):
     def _row(self, lines: Sequence[str], row: str) -> Iterator[str]:
         """What the lines of a phase refer to of a row: where it is, and its numbers."""
         text = "\n".join(lines)
-        for number in (name[1:] for name in self.graph.inputs):
-            if re.search(rf"\b(?:in|soon){number}\b", text):
-                yield f"const void *const in{number} = (const char *)call->ins[{number}] + {row} * call->pitches[{number}];"
-            if re.search(rf"\bsoon{number}\b", text):
-                yield from self._asked_for(f"i{number}" if f"i{number}" in self.graph.inputs else f"m{number}")
+        for name in self.graph.inputs:
+            if re.search(rf"\b(?:in|soon){name[1:]}\b", text):
+                yield f"const void *const in{name[1:]} = (const char *)call->ins[{name[1:]}] + {row} * call->pitches[{name[1:]}];"
+            if re.search(rf"\bsoon{name[1:]}\b", text):
+                yield from self._asked_for(name)
         for number in map(self.graph.outputs.index, self.graph.lane_outputs):
             if re.search(rf"\bout{number}\b", text):
                 yield f"char *const out{number} = (char *)call->outs[{number}] + {row} * call->out_pitches[{number}];"
@@ -68,9 +72,9 @@ class Rows(Kernel):
             if re.search(rf"\bkept{number}\b", text):
                 yield f"char *const kept{number} = KEPT_OF_ROW({'double' if self.way == 'in_double' else 'float'}, {number}, at);"
         for name in (one for one in self.graph.steps if one in self.graph.rows):
-            for form in sorted(_forms_in(name, lines)):
-                kind, number = "float" if form[-1] == "f" else "double", f"{'per' if form[0] == 'i' else 'row'}_{name}[at]"
-                yield f"const {kind}_vector {form}{name} = all_{kind}({f'(float){number}' if kind == 'float' else number});"
+            for form in sorted(forms_in(name, lines, _FORMS)):
+                kind, found = "float" if form[-1] == "f" else "double", f"{'per' if form[0] == 'i' else 'row'}_{name}[at]"
+                yield f"const {kind}_vector {form}{name} = all_{kind}({f'(float){found}' if kind == 'float' else found});"
 
     def _room(self, name: str) -> str:
         return f"kept{self.graph.kept.index(name)}"
@@ -93,13 +97,13 @@ class Rows(Kernel):
         statements = {name: row_statement(graph, name) for name in names if name not in graph.reductions}
         lines = list(statements.values())
         for name in names:
-            forms = {form[0] == "i" for form in _forms_in(name, later)}
+            forms = {form[0] == "i" for form in forms_in(name, later, _FORMS)}
             used_in_rows = any(name in graph.steps[other].arguments for other in graph.rows if graph.levels[other] > phase + 1)
             if name not in graph.reductions and (False in forms or used_in_rows):
                 lines.append(f"write_double(row_{name} + at, d{name});")
             if True in forms:
                 lines.append(f"write_double(per_{name} + at, 1 / d{name});")
-        yield from (f"sums_of_rows(held_{name}, some, row_{name});" for name in names if name in graph.reductions and self._is_added_up(name))
+        yield from (f"sums_of_rows(held_{name}, some, row_{name});" for name in self._ending(phase) if self._is_added_up(name))
         if not lines:
             return
         text = "\n".join(lines)
@@ -109,8 +113,3 @@ class Rows(Kernel):
         yield from (f"    const double_vector d{name} = read_double(row_{name} + at);" for name in given)
         yield from (f"    {line}" for line in lines)
         yield "}"
-
-
-def _forms_in(name: str, lines: Iterable[str]) -> set[str]:
-    """The forms in which lines have a number of a row: in double, in float, and its reciprocals."""
-    return set(re.findall(rf"\b(d|f|id|if){name}\b", "\n".join(lines)))

@@ -18,7 +18,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 enum {
-    LASTING_ROOM = 16 << 20, /* bytes that a thread may keep from one run to the next */
+    LASTING_ROOM = 8 << 20, /* bytes that a thread may keep from one run to the next */
     STREAMED_BYTES = 24 << 20
 };
 

@@ -371,7 +371,8 @@ class _Compiler:
         return [math.prod(self.domain[axis] for axis in axes) for axes in (outer, inner)]
 
     def _pace(self) -> int:
-        """The operand that decides how all elements are walked through: one that most lie alike with, along lines not too short, a read at best.
+        """The operand that decides how all elements are walked through: one that most lie alike with, in lines not too short,
+        a read at best.
 
         A result is turned with fewer steps than a read, which is copied before.
         """

@@ -300,11 +300,14 @@ def test_pieces_of_any_length(name: str, data: st.DataObject) -> None:
     length = data.draw(st.one_of(st.integers(30, 140), st.integers(400, 700), st.integers(10_000, 70_000)))
     shape = (data.draw(st.integers(1, 3)), max(1, data.draw(st.integers(1, 200_000)) // length), length)
     values = [numbers(*shape, dtype=dtype, seed=seed) for seed in range(count)]
-    rooms = [np.full((shape[0], shape[1] + data.draw(st.integers(0, 1)), length + data.draw(st.integers(0, 3))), 7, dtype) for _ in values]
-    out = np.full((shape[0], shape[1] + data.draw(st.integers(0, 1)), length + data.draw(st.integers(0, 3))), 7, FLOAT if name == "casts" else dtype)
+
+    def room(dtype: np.dtype[Any]) -> Array:
+        return np.full((shape[0], shape[1] + data.draw(st.integers(0, 1)), length + data.draw(st.integers(0, 3))), 7, dtype)
+
+    rooms, out = [room(dtype) for _ in values], room(FLOAT if name == "casts" else dtype)
     if data.draw(st.booleans()):
         rooms[0] = np.ascontiguousarray(rooms[0].swapaxes(0, 1)).swapaxes(0, 1)
-    places = [room[:, : shape[1], :length] for room in (*rooms, out)]
+    places = [one[:, : shape[1], :length] for one in (*rooms, out)]
     for place, one in zip(places, values, strict=False):
         place[...] = one
     options = {"compute": np.float64} if name == "halves" else {}
