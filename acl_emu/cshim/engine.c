@@ -376,9 +376,11 @@ static void run_map(const job *work, room *own, int64_t unit)
     }
     const int64_t tile = (int64_t)work->tile, run = work->program->run;
     for (int64_t first = begin, n; first < end; first += n) {
-        const int64_t left = run - first % run;
         n = end - first < tile ? end - first : tile;
-        n = left < n ? left : n;
+        if (run < work->program->inner) {
+            const int64_t left = run - first % run;
+            n = left < n ? left : n;
+        }
         const place at = {.outer = row, .first = first, .n = (size_t)n};
         if (to_place) {
             run_to_place(work, own, &at);
