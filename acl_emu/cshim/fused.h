@@ -667,6 +667,8 @@ static inline void fill_up(double *numbers, int64_t count)
 #define EVERY _Pragma("GCC unroll 8")
 
 #ifdef HAS_64
+_Static_assert(ROWS_TOGETHER == 8, "sums_of_eight() adds up all of them");
+
 /* What eight vectors come to, each as by sums_of(). */
 static inline double_vector sums_of_eight(const double_vector *some)
 {

@@ -52,9 +52,10 @@ _SHORT_LINE = 64
 _LONG_COLUMN = 2049
 """The same where memory lies along the columns in all operands, which need not be turned then, and there is a kernel in float."""
 _NEAR_ROWS, _KEPT_ROWS = 1024, 1 << 16
-"""Longer ones where all rows of columns lie no more than so many bytes apart; up to so many rows where something is kept of elements."""
-_FEW_ROWS = 8
-"""Fewer of these are gathered one by one."""
+"""Longer ones where all rows of columns lie no more than so many bytes apart (NEAR_ROWS of engine_whole.c); up to so many rows where
+something is kept of elements."""
+_FEW_BESIDE = 8
+"""Fewer of these are gathered one by one, as engine_whole.c does where they lie some steps apart."""
 _LONG_ROW, _LONGER_ROW, _LONGEST_ROW = 128, 512, 8192
 """From which on whole kernels without reductions work on rows one by one, where reads that are the same for all of one are not repeated for
 each element: if no other kernel is at hand, and if one is. The longest are worked on in pieces."""
@@ -71,11 +72,11 @@ _NARROW = 16
 _CACHED_COLUMNS, _CACHED_ELEMENTS = 512, 1 << 21
 """Columns of a unit where memory need not be read in long pieces since the caches hold it: what they come to stays in the first-level
 cache."""
-_LEAST_RUN = {_MAP: 48, _ROWS: 256, _COLUMNS: 32, _TOTALS: 4096}
+_LEAST_RUN = {_ROWS: 256, _COLUMNS: 32, _TOTALS: 4096}
 """Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered, and all of rows
 that are gone through more than once."""
-_LEAST_RUN_BESIDE_OTHERS = 512
-"""The same in steps without reductions where other operands are gathered anyway."""
+_LEAST_RUN_OF_STEPS, _LEAST_RUN_BESIDE_OTHERS = 48, 512
+"""The same in steps without reductions, and where other operands are gathered anyway."""
 _LEAST_PLAIN_RUN = 32
 """The same in rows of which nothing is wanted but one reduction, where pieces lie evenly: many of them are worked on at a time."""
 _STEPS_ROW = 512
@@ -334,7 +335,7 @@ class _Compiler:
         used = [index for index in range(len(self.layouts)) if index not in self.unread]
         runs = {index: self._pairs(index, inner)[-1] for index in used}
         run = min(length for length, _ in runs.values())
-        least = whole if shape == _MAP else _LEAST_RUN.get(shape, whole)
+        least = _LEAST_RUN.get(shape, whole)
         if shape == _ROWS:
             least = _LEAST_PLAIN_RUN if self._is_plain() and len(self._pairs(0, inner)) == 2 else least
             if any(stride not in (0, self.layouts[index].dtype.itemsize) for index, (_, stride) in runs.items()):
@@ -348,7 +349,7 @@ class _Compiler:
         runs = [pairs[-1][0] for index, pairs in ends.items() if pairs[-1][1] == self.layouts[index].dtype.itemsize]
         apart = any(pairs[-1][1] != self.layouts[index].dtype.itemsize and pairs != [(whole, 0)] for index, pairs in ends.items())
         run = min(runs, default=whole)
-        return run if run >= (_LEAST_RUN_BESIDE_OTHERS if apart else _LEAST_RUN[_MAP]) else whole
+        return run if run >= (_LEAST_RUN_BESIDE_OTHERS if apart else _LEAST_RUN_OF_STEPS) else whole
 
     def _is_plain(self) -> bool:
         """Whether an input is reduced as it is, and nothing else is done with elements."""
@@ -419,7 +420,7 @@ class _Compiler:
     def _is_short(self, reduced: list[int], kept: list[int], least: int = _SHORT_ROW) -> bool:
         """Whether rows are worked on side by side: many, or few long ones near each other."""
         length, rows = self._size(reduced, kept)
-        return length < least and rows >= (_SHORT_ROW if length < _LONG_COLUMN else _FEW_ROWS)
+        return length < least and rows >= (_SHORT_ROW if length < _LONG_COLUMN else _FEW_BESIDE)
 
     def _is_narrow(self, reduced: list[int], kept: list[int]) -> bool:
         """Whether there are few columns, and all that is read lies in order."""
@@ -473,7 +474,7 @@ class _Compiler:
         numbers = [number for s in steps for number in (_CODES[s.code], s.dst, *s.arguments, *(0,) * (3 - len(s.arguments)))]
         fused_at = step_at + len(numbers)
         in_pieces = shape != _ROWS or (fused is not None and lower.can_be_split)
-        run = self._run(shape if in_pieces else _BLOCKS, inner) if shape != _MAP or fused is not None else self._run_of_steps(inner)
+        run = self._run(shape if in_pieces else _MAP, inner) if shape != _MAP or fused is not None else self._run_of_steps(inner)
         header = [
             *(DTYPES.index(self.lane.name), shape, *self._size(outer, inner)),
             *(self.reads, len(self.layouts), lower.slots, len(lower.constants), lower.kept, lower.sums, len(lower.phases)),
