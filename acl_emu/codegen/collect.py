@@ -19,7 +19,8 @@ from acl_emu.spec.operator import Operator
 from acl_emu.tensor import IntArray, Operand, Scalar, make_view
 from aclnnop.index import MODULES
 
-_SHAPES = ((8,), (4, 8), (2, 2, 4, 32))
+_SHAPES = ((8,), (8, 1), (4, 8), (2, 2, 4, 32))
+"""Rows of one element among them, in whose graphs nothing is reduced."""
 _NUMBERS = (0.75, 0.0, 1.0, -1.0)
 _SCALARS = (0.75, 0.0, 1.0, -1.0, 2.0, 0.5)
 """One of no special value, and those that a graph looks different with."""

@@ -1784,8 +1784,196 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-/* exp:i1 sum:i0 mul:t0,t1 sub:i0,t2 */
+/* exp:i1 add:i0,0 mul:t0,t1 sub:i0,t2 */
 static void g13_f32_in_double(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    const int told = call->soon != NULL;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        const int64_t apart0 = APART(0, sizeof(float));
+        const char *const soon0 = SOON(0, sizeof(float));
+        const void *const in1 = (const char *)call->ins[1] + row * call->pitches[1];
+        const int64_t apart1 = APART(1, sizeof(float));
+        const char *const soon1 = SOON(1, sizeof(float));
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = exp_of_double(li1);
+            const double_vector ut0 = exp_of_double(ui1);
+            const double_vector lt1 = li0 + all_double(0);
+            const double_vector ut1 = ui0 + all_double(0);
+            const double_vector lt2 = lt0 * lt1;
+            const double_vector ut2 = ut0 * ut1;
+            const double_vector lt3 = li0 - lt2;
+            const double_vector ut3 = ui0 - ut2;
+            PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
+        }
+    }
+}
+
+static void g13_f32_plain(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    const int told = call->soon != NULL;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        const int64_t apart0 = APART(0, sizeof(float));
+        const char *const soon0 = SOON(0, sizeof(float));
+        const void *const in1 = (const char *)call->ins[1] + row * call->pitches[1];
+        const int64_t apart1 = APART(1, sizeof(float));
+        const char *const soon1 = SOON(1, sizeof(float));
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = exp_of_float(fi1);
+            const float_vector ft1 = fi0 + all_float(0);
+            const float_vector ft2 = ft0 * ft1;
+            const float_vector ft3 = fi0 - ft2;
+            PUT_f32(out0, i, left, ft3);
+        }
+    }
+}
+
+static void g13_f16_settled(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    const int told = call->soon != NULL;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        const int64_t apart0 = APART(0, sizeof(uint16_t));
+        const char *const soon0 = SOON(0, sizeof(uint16_t));
+        const void *const in1 = (const char *)call->ins[1] + row * call->pitches[1];
+        const int64_t apart1 = APART(1, sizeof(uint16_t));
+        const char *const soon1 = SOON(1, sizeof(uint16_t));
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        int certain = 1;
+        const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+        for (size_t begin = 0; begin < n; begin += BLOCK) {
+            const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+            float_vector bt0[BLOCK / FLOATS];
+            for (size_t i = begin; i < end; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_IF_TOLD(soon0, apart0, i);
+                ASK_IF_TOLD(soon1, apart1, i);
+                const float_vector fi1 = FETCH_f16(in1, i, left);
+                const float_vector ft0 = exp_roughly_float(fi1);
+                bt0[(i - begin) / FLOATS] = ft0;
+            }
+            for (size_t i = begin; i < end; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_f16(in0, i, left);
+                float_mask doubt = uncertain;
+                const float_vector ft0 = bt0[(i - begin) / FLOATS];
+                doubt |= less_float(all_float(0x1p60f), ft0);
+                doubt |= equal_float(ft0, all_float(0));
+                const float_vector ft1 = fi0 + all_float(0);
+                const float_vector ft2 = ft0 * ft1;
+                const float_vector ft3 = fi0 - ft2;
+                const float_vector et3 = absolute_float(ft2) * (5.0f * UNIT);
+                half_vector ht3;
+                doubt |= unsure_f16(ft3, et3, 1.0f, &ht3);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const float_vector fi1 = FETCH_f16(in1, i, left);
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_vector lt0 = exp_of_double(li1);
+                    const double_vector ut0 = exp_of_double(ui1);
+                    const double_vector lt1 = li0 + all_double(0);
+                    const double_vector ut1 = ui0 + all_double(0);
+                    const double_vector lt2 = lt0 * lt1;
+                    const double_vector ut2 = ut0 * ut1;
+                    const double_vector lt3 = li0 - lt2;
+                    const double_vector ut3 = ui0 - ut2;
+                    PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
+                } else {
+                    PUT_half(out0, i, left, ht3);
+                }
+            }
+        }
+    }
+}
+
+static void g13_bf16_settled(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    const int told = call->soon != NULL;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        const int64_t apart0 = APART(0, sizeof(uint16_t));
+        const char *const soon0 = SOON(0, sizeof(uint16_t));
+        const void *const in1 = (const char *)call->ins[1] + row * call->pitches[1];
+        const int64_t apart1 = APART(1, sizeof(uint16_t));
+        const char *const soon1 = SOON(1, sizeof(uint16_t));
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        int certain = 1;
+        certain &= is_moderate_bf16(in0, n);
+        const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+        for (size_t begin = 0; begin < n; begin += BLOCK) {
+            const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+            float_vector bt0[BLOCK / FLOATS];
+            for (size_t i = begin; i < end; i += FLOATS) {
+                const size_t left = n - i;
+                ASK_IF_TOLD(soon0, apart0, i);
+                ASK_IF_TOLD(soon1, apart1, i);
+                const float_vector fi1 = FETCH_bf16(in1, i, left);
+                const float_vector ft0 = exp_of_float(fi1);
+                bt0[(i - begin) / FLOATS] = ft0;
+            }
+            for (size_t i = begin; i < end; i += FLOATS) {
+                const size_t left = n - i;
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
+                float_mask doubt = uncertain;
+                const float_vector ft0 = bt0[(i - begin) / FLOATS];
+                doubt |= extreme(ft0);
+                const float_vector ft1 = fi0 + all_float(0);
+                const float_vector ft2 = ft0 * ft1;
+                const float_vector ft3 = fi0 - ft2;
+                const float_vector et3 = absolute_float(ft2) * (5.0f * UNIT);
+                half_vector ht3;
+                doubt |= unsure_bf16(ft3, et3, 1.0f, &ht3);
+                doubt |= faded(ft3);
+                int again = any(doubt);
+                if (UNLIKELY(again)) {
+                    const float_vector fi1 = FETCH_bf16(in1, i, left);
+                    const double_vector li0 = lower_half(fi0);
+                    const double_vector ui0 = upper_half(fi0);
+                    const double_vector li1 = lower_half(fi1);
+                    const double_vector ui1 = upper_half(fi1);
+                    const double_vector lt0 = exp_of_double(li1);
+                    const double_vector ut0 = exp_of_double(ui1);
+                    const double_vector lt1 = li0 + all_double(0);
+                    const double_vector ut1 = ui0 + all_double(0);
+                    const double_vector lt2 = lt0 * lt1;
+                    const double_vector ut2 = ut0 * ut1;
+                    const double_vector lt3 = li0 - lt2;
+                    const double_vector ut3 = ui0 - ut2;
+                    PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
+                } else {
+                    PUT_half(out0, i, left, ht3);
+                }
+            }
+        }
+    }
+}
+
+/* exp:i1 sum:i0 mul:t0,t1 sub:i0,t2 */
+static void g14_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t1[ROWS_TOGETHER];
@@ -1830,7 +2018,7 @@ static void g13_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g13_f32_plain(const fused_call *call, size_t n)
+static void g14_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t1[ROWS_TOGETHER];
@@ -1868,7 +2056,7 @@ static void g13_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g13_f32_plain_columns(const fused_call *call, size_t n)
+static void g14_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -1912,7 +2100,7 @@ static void g13_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g13_f16_settled(const fused_call *call, size_t n)
+static void g14_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t1[ROWS_TOGETHER];
@@ -1970,7 +2158,7 @@ static void g13_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g13_f16_settled_columns(const fused_call *call, size_t n)
+static void g14_f16_settled_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -2038,7 +2226,7 @@ static void g13_f16_settled_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g13_bf16_settled(const fused_call *call, size_t n)
+static void g14_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t1[ROWS_TOGETHER];
@@ -2096,7 +2284,7 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g13_bf16_settled_columns(const fused_call *call, size_t n)
+static void g14_bf16_settled_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -2165,7 +2353,7 @@ static void g13_bf16_settled_columns(const fused_call *call, size_t n)
 }
 
 /* exp:i2 neg:t0 mul:i0,t1 */
-static void g14_f32_in_double(const fused_call *call, size_t n)
+static void g15_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2198,7 +2386,7 @@ static void g14_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g14_f32_plain(const fused_call *call, size_t n)
+static void g15_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2224,7 +2412,7 @@ static void g14_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g14_f16_settled(const fused_call *call, size_t n)
+static void g15_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2285,7 +2473,7 @@ static void g14_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g14_bf16_settled(const fused_call *call, size_t n)
+static void g15_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2348,7 +2536,7 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp:i2 neg:t0 mul:i0,t1 div:t2,2 */
-static void g15_f32_in_double(const fused_call *call, size_t n)
+static void g16_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2383,7 +2571,7 @@ static void g15_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g15_f32_plain(const fused_call *call, size_t n)
+static void g16_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2410,7 +2598,7 @@ static void g15_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g15_f16_settled(const fused_call *call, size_t n)
+static void g16_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2474,7 +2662,7 @@ static void g15_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g15_bf16_settled(const fused_call *call, size_t n)
+static void g16_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2540,7 +2728,7 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp:i2 neg:t0 mul:i0,t1 div:t2,k0 */
-static void g16_f32_in_double(const fused_call *call, size_t n)
+static void g17_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2576,7 +2764,7 @@ static void g16_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g16_f32_plain(const fused_call *call, size_t n)
+static void g17_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2604,7 +2792,7 @@ static void g16_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g16_f16_settled(const fused_call *call, size_t n)
+static void g17_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2671,7 +2859,7 @@ static void g16_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g16_bf16_settled(const fused_call *call, size_t n)
+static void g17_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2740,7 +2928,7 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 */
-static void g17_f32_in_double(const fused_call *call, size_t n)
+static void g18_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2784,7 +2972,7 @@ static void g17_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g17_f32_plain(const fused_call *call, size_t n)
+static void g18_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2817,7 +3005,7 @@ static void g17_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g17_f16_settled(const fused_call *call, size_t n)
+static void g18_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2891,7 +3079,7 @@ static void g17_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g17_bf16_settled(const fused_call *call, size_t n)
+static void g18_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -2969,7 +3157,7 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2 */
-static void g18_f32_in_double(const fused_call *call, size_t n)
+static void g19_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3015,7 +3203,7 @@ static void g18_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g18_f32_plain(const fused_call *call, size_t n)
+static void g19_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3049,7 +3237,7 @@ static void g18_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g18_f16_settled(const fused_call *call, size_t n)
+static void g19_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3127,7 +3315,7 @@ static void g18_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g18_bf16_settled(const fused_call *call, size_t n)
+static void g19_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3209,7 +3397,7 @@ static void g18_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0 */
-static void g19_f32_in_double(const fused_call *call, size_t n)
+static void g20_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3256,7 +3444,7 @@ static void g19_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g19_f32_plain(const fused_call *call, size_t n)
+static void g20_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3291,7 +3479,7 @@ static void g19_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g19_f16_settled(const fused_call *call, size_t n)
+static void g20_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3372,7 +3560,7 @@ static void g19_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g19_bf16_settled(const fused_call *call, size_t n)
+static void g20_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3457,7 +3645,7 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp_of_difference:i0,i1 div:t0,i2 */
-static void g20_f32_in_double(const fused_call *call, size_t n)
+static void g21_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3495,7 +3683,7 @@ static void g20_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g20_f32_plain(const fused_call *call, size_t n)
+static void g21_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3525,7 +3713,7 @@ static void g20_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g20_f16_settled(const fused_call *call, size_t n)
+static void g21_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3591,7 +3779,7 @@ static void g20_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g20_bf16_settled(const fused_call *call, size_t n)
+static void g21_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3661,7 +3849,7 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp_of_difference:i0,x0 div:t0,x1 */
-static void g21_f32_in_double(const fused_call *call, size_t n)
+static void g22_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3687,7 +3875,7 @@ static void g21_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g21_f32_plain(const fused_call *call, size_t n)
+static void g22_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3709,7 +3897,7 @@ static void g21_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g21_f16_settled(const fused_call *call, size_t n)
+static void g22_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3768,7 +3956,7 @@ static void g21_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g21_bf16_settled(const fused_call *call, size_t n)
+static void g22_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3829,7 +4017,7 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp_of_difference:i0,x0 sum:t0 out:t0,t1 */
-static void g22_f32_in_double(const fused_call *call, size_t n)
+static void g23_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3851,7 +4039,7 @@ static void g22_f32_in_double(const fused_call *call, size_t n)
     call->results[1] = dt1[0];
 }
 
-static void g22_f32_plain(const fused_call *call, size_t n)
+static void g23_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3870,7 +4058,7 @@ static void g22_f32_plain(const fused_call *call, size_t n)
     call->results[1] = dt1[0];
 }
 
-static void g22_f16_in_double(const fused_call *call, size_t n)
+static void g23_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3892,7 +4080,7 @@ static void g22_f16_in_double(const fused_call *call, size_t n)
     call->results[1] = dt1[0];
 }
 
-static void g22_bf16_in_double(const fused_call *call, size_t n)
+static void g23_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3915,7 +4103,7 @@ static void g22_bf16_in_double(const fused_call *call, size_t n)
 }
 
 /* less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8 */
-static void g23_f32_in_double(const fused_call *call, size_t n)
+static void g24_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -3962,7 +4150,7 @@ static void g23_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g23_f32_plain(const fused_call *call, size_t n)
+static void g24_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -4017,7 +4205,7 @@ static void g23_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g23_f16_settled(const fused_call *call, size_t n)
+static void g24_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -4090,7 +4278,7 @@ static void g23_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g23_bf16_settled(const fused_call *call, size_t n)
+static void g24_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -4165,7 +4353,7 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
-static void g24_f32_in_double(const fused_call *call, size_t n)
+static void g25_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -4199,7 +4387,7 @@ static void g24_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g24_f32_plain(const fused_call *call, size_t n)
+static void g25_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -4222,7 +4410,7 @@ static void g24_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g24_f16_settled(const fused_call *call, size_t n)
+static void g25_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -4273,7 +4461,7 @@ static void g24_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g24_bf16_settled(const fused_call *call, size_t n)
+static void g25_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -4328,7 +4516,7 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5 */
-static void g25_f32_in_double(const fused_call *call, size_t n)
+static void g26_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -4363,7 +4551,7 @@ static void g25_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g25_f32_plain(const fused_call *call, size_t n)
+static void g26_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -4387,7 +4575,7 @@ static void g25_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g25_f16_settled(const fused_call *call, size_t n)
+static void g26_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -4444,7 +4632,7 @@ static void g25_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g25_bf16_settled(const fused_call *call, size_t n)
+static void g26_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -4503,7 +4691,7 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3 */
-static void g26_f32_in_double(const fused_call *call, size_t n)
+static void g27_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -4533,7 +4721,7 @@ static void g26_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g26_f32_plain(const fused_call *call, size_t n)
+static void g27_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -4556,7 +4744,7 @@ static void g26_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g26_f16_settled(const fused_call *call, size_t n)
+static void g27_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -4611,7 +4799,7 @@ static void g26_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g26_bf16_settled(const fused_call *call, size_t n)
+static void g27_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -4667,7 +4855,7 @@ static void g26_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,1 less:0,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
-static void g27_f32_in_double(const fused_call *call, size_t n)
+static void g28_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -4701,7 +4889,7 @@ static void g27_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g27_f32_plain(const fused_call *call, size_t n)
+static void g28_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -4724,7 +4912,7 @@ static void g27_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g27_f16_settled(const fused_call *call, size_t n)
+static void g28_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -4775,7 +4963,7 @@ static void g27_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g27_bf16_settled(const fused_call *call, size_t n)
+static void g28_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -4830,7 +5018,7 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3 */
-static void g28_f32_in_double(const fused_call *call, size_t n)
+static void g29_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -4860,7 +5048,7 @@ static void g28_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g28_f32_plain(const fused_call *call, size_t n)
+static void g29_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -4883,7 +5071,7 @@ static void g28_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g28_f16_settled(const fused_call *call, size_t n)
+static void g29_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -4938,7 +5126,7 @@ static void g28_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g28_bf16_settled(const fused_call *call, size_t n)
+static void g29_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -4994,7 +5182,7 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
-static void g29_f32_in_double(const fused_call *call, size_t n)
+static void g30_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -5030,7 +5218,7 @@ static void g29_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g29_f32_plain(const fused_call *call, size_t n)
+static void g30_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -5055,7 +5243,7 @@ static void g29_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g29_f16_settled(const fused_call *call, size_t n)
+static void g30_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -5114,7 +5302,7 @@ static void g29_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g29_bf16_settled(const fused_call *call, size_t n)
+static void g30_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -5177,7 +5365,7 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3 */
-static void g30_f32_in_double(const fused_call *call, size_t n)
+static void g31_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -5209,7 +5397,7 @@ static void g30_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g30_f32_plain(const fused_call *call, size_t n)
+static void g31_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -5234,7 +5422,7 @@ static void g30_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g30_f16_settled(const fused_call *call, size_t n)
+static void g31_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -5288,7 +5476,7 @@ static void g30_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g30_bf16_settled(const fused_call *call, size_t n)
+static void g31_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -5343,7 +5531,7 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 */
-static void g31_f32_in_double(const fused_call *call, size_t n)
+static void g32_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -5371,7 +5559,7 @@ static void g31_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g31_f32_plain(const fused_call *call, size_t n)
+static void g32_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -5391,7 +5579,7 @@ static void g31_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g31_f16_settled(const fused_call *call, size_t n)
+static void g32_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -5434,7 +5622,7 @@ static void g31_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g31_f16_plain(const fused_call *call, size_t n)
+static void g32_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -5454,7 +5642,7 @@ static void g31_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g31_bf16_settled(const fused_call *call, size_t n)
+static void g32_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -5497,7 +5685,7 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g31_bf16_plain(const fused_call *call, size_t n)
+static void g32_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -5518,7 +5706,7 @@ static void g31_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,2 */
-static void g32_f32_in_double(const fused_call *call, size_t n)
+static void g33_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -5548,7 +5736,7 @@ static void g32_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g32_f32_plain(const fused_call *call, size_t n)
+static void g33_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -5569,7 +5757,7 @@ static void g32_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g32_f16_settled(const fused_call *call, size_t n)
+static void g33_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -5616,7 +5804,7 @@ static void g32_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g32_bf16_settled(const fused_call *call, size_t n)
+static void g33_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -5664,7 +5852,7 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0 */
-static void g33_f32_in_double(const fused_call *call, size_t n)
+static void g34_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -5695,7 +5883,7 @@ static void g33_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g33_f32_plain(const fused_call *call, size_t n)
+static void g34_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -5717,7 +5905,7 @@ static void g33_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g33_f16_settled(const fused_call *call, size_t n)
+static void g34_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -5768,7 +5956,7 @@ static void g33_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g33_bf16_settled(const fused_call *call, size_t n)
+static void g34_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -5820,7 +6008,7 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log:i0 */
-static void g34_f32_in_double(const fused_call *call, size_t n)
+static void g35_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -5842,7 +6030,7 @@ static void g34_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g34_f32_plain(const fused_call *call, size_t n)
+static void g35_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -5861,7 +6049,7 @@ static void g34_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g34_f16_settled(const fused_call *call, size_t n)
+static void g35_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -5907,7 +6095,7 @@ static void g34_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g34_bf16_settled(const fused_call *call, size_t n)
+static void g35_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -5954,7 +6142,7 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 */
-static void g35_f32_in_double(const fused_call *call, size_t n)
+static void g36_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -5996,7 +6184,7 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g35_f32_plain(const fused_call *call, size_t n)
+static void g36_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6028,7 +6216,7 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g35_f16_settled(const fused_call *call, size_t n)
+static void g36_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6097,7 +6285,7 @@ static void g35_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g35_bf16_settled(const fused_call *call, size_t n)
+static void g36_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6170,7 +6358,7 @@ static void g35_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2 */
-static void g36_f32_in_double(const fused_call *call, size_t n)
+static void g37_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6214,7 +6402,7 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g36_f32_plain(const fused_call *call, size_t n)
+static void g37_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6247,7 +6435,7 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g36_f16_settled(const fused_call *call, size_t n)
+static void g37_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6320,7 +6508,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g36_bf16_settled(const fused_call *call, size_t n)
+static void g37_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6397,7 +6585,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0 */
-static void g37_f32_in_double(const fused_call *call, size_t n)
+static void g38_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6442,7 +6630,7 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g37_f32_plain(const fused_call *call, size_t n)
+static void g38_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6476,7 +6664,7 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g37_f16_settled(const fused_call *call, size_t n)
+static void g38_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6552,7 +6740,7 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g37_bf16_settled(const fused_call *call, size_t n)
+static void g38_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6632,7 +6820,7 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log_of_odds:i0 */
-static void g38_f32_in_double(const fused_call *call, size_t n)
+static void g39_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6654,7 +6842,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g38_f32_plain(const fused_call *call, size_t n)
+static void g39_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6673,7 +6861,7 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g38_f16_settled(const fused_call *call, size_t n)
+static void g39_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6719,7 +6907,7 @@ static void g38_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g38_bf16_settled(const fused_call *call, size_t n)
+static void g39_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -6766,7 +6954,7 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* max:i0 */
-static void g39_finish(const fused_call *call, size_t n)
+static void g40_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt0 = read_double(call->sums + 0 * call->stride + i);
@@ -6775,7 +6963,7 @@ static void g39_finish(const fused_call *call, size_t n)
 }
 
 /* max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4 */
-static void g40_f32_in_double(const fused_call *call, size_t n)
+static void g41_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const int64_t apart0 = APART(0, sizeof(float));
@@ -6801,7 +6989,7 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g40_f32_plain(const fused_call *call, size_t n)
+static void g41_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const int64_t apart0 = APART(0, sizeof(float));
@@ -6825,7 +7013,7 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g40_f16_in_double(const fused_call *call, size_t n)
+static void g41_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const int64_t apart0 = APART(0, sizeof(uint16_t));
@@ -6851,7 +7039,7 @@ static void g40_f16_in_double(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g40_bf16_in_double(const fused_call *call, size_t n)
+static void g41_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const int64_t apart0 = APART(0, sizeof(uint16_t));
@@ -6878,7 +7066,7 @@ static void g40_bf16_in_double(const fused_call *call, size_t n)
 }
 
 /* max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2 */
-static void g41_f32_in_double(const fused_call *call, size_t n)
+static void g42_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double per_t2[ROWS_TOGETHER], row_t0[ROWS_TOGETHER], row_t2[ROWS_TOGETHER];
@@ -6931,7 +7119,7 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g41_f32_plain(const fused_call *call, size_t n)
+static void g42_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double per_t2[ROWS_TOGETHER], row_t0[ROWS_TOGETHER], row_t2[ROWS_TOGETHER];
@@ -6979,7 +7167,7 @@ static void g41_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g41_f32_plain_columns(const fused_call *call, size_t n)
+static void g42_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -7024,7 +7212,7 @@ static void g41_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g41_f16_settled(const fused_call *call, size_t n)
+static void g42_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7088,7 +7276,7 @@ anew:;
     }
 }
 
-static __attribute__((noinline)) void g41_f16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
+static __attribute__((noinline)) void g42_f16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -7128,7 +7316,7 @@ static __attribute__((noinline)) void g41_f16_settled_columns_exactly(const fuse
     write_double(sums + 8 * stride + i + DOUBLES, iut2);
 }
 
-static void g41_f16_settled_columns(const fused_call *call, size_t n)
+static void g42_f16_settled_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -7153,7 +7341,7 @@ static void g41_f16_settled_columns(const fused_call *call, size_t n)
         double_vector l_unit, u_unit;
         double_vector l_t2 = all_double(0), u_t2 = all_double(0);
         if (UNLIKELY(!add_columns_f16(in0, pitch0, rows, i, left, soon0, apart0, f_t0, (float *)kept0 + i, stride, &l_t2, &u_t2, NULL, &l_unit, &u_unit))) {
-            g41_f16_settled_columns_exactly(call, i, left);
+            g42_f16_settled_columns_exactly(call, i, left);
             continue;
         }
         const double_vector lt2 = l_t2, ut2 = u_t2;
@@ -7192,7 +7380,7 @@ static void g41_f16_settled_columns(const fused_call *call, size_t n)
                 const double_vector ut3 = ut1 * iut2;
                 if (rough && is_shaky_f16(lt3, ut3)) {
                     rough = 0;
-                    g41_f16_settled_columns_exactly(call, i, left);
+                    g42_f16_settled_columns_exactly(call, i, left);
                     goto anew;
                 }
                 PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt3, ut3));
@@ -7203,7 +7391,7 @@ static void g41_f16_settled_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g41_bf16_settled(const fused_call *call, size_t n)
+static void g42_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7271,7 +7459,7 @@ anew:;
     }
 }
 
-static __attribute__((noinline)) void g41_bf16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
+static __attribute__((noinline)) void g42_bf16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -7311,7 +7499,7 @@ static __attribute__((noinline)) void g41_bf16_settled_columns_exactly(const fus
     write_double(sums + 8 * stride + i + DOUBLES, iut2);
 }
 
-static void g41_bf16_settled_columns(const fused_call *call, size_t n)
+static void g42_bf16_settled_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -7336,7 +7524,7 @@ static void g41_bf16_settled_columns(const fused_call *call, size_t n)
         double_vector l_unit, u_unit;
         double_vector l_t2 = all_double(0), u_t2 = all_double(0);
         if (UNLIKELY(!add_columns_bf16(in0, pitch0, rows, i, left, soon0, apart0, f_t0, (float *)kept0 + i, stride, &l_t2, &u_t2, NULL, &l_unit, &u_unit))) {
-            g41_bf16_settled_columns_exactly(call, i, left);
+            g42_bf16_settled_columns_exactly(call, i, left);
             continue;
         }
         const double_vector lt2 = l_t2, ut2 = u_t2;
@@ -7379,7 +7567,7 @@ static void g41_bf16_settled_columns(const fused_call *call, size_t n)
                 const double_vector ut3 = ut1 * iut2;
                 if (rough && is_shaky_bf16(lt3, ut3)) {
                     rough = 0;
-                    g41_bf16_settled_columns_exactly(call, i, left);
+                    g42_bf16_settled_columns_exactly(call, i, left);
                     goto anew;
                 }
                 PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt3, ut3));
@@ -7391,7 +7579,7 @@ static void g41_bf16_settled_columns(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 */
-static void g42_f32_in_double(const fused_call *call, size_t n)
+static void g43_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t0[ROWS_TOGETHER], row_t10[ROWS_TOGETHER], row_t5[ROWS_TOGETHER], row_t7[ROWS_TOGETHER];
@@ -7458,7 +7646,7 @@ static void g42_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g42_f32_plain(const fused_call *call, size_t n)
+static void g43_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t0[ROWS_TOGETHER], row_t10[ROWS_TOGETHER], row_t5[ROWS_TOGETHER], row_t7[ROWS_TOGETHER];
@@ -7517,7 +7705,7 @@ static void g42_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g42_f32_plain_columns(const fused_call *call, size_t n)
+static void g43_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -7577,7 +7765,7 @@ static void g42_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g42_f16_settled(const fused_call *call, size_t n)
+static void g43_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7654,7 +7842,7 @@ anew:;
     }
 }
 
-static __attribute__((noinline)) void g42_f16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
+static __attribute__((noinline)) void g43_f16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -7710,7 +7898,7 @@ static __attribute__((noinline)) void g42_f16_settled_columns_exactly(const fuse
     write_double(sums + 23 * stride + i + DOUBLES, ut10);
 }
 
-static void g42_f16_settled_columns(const fused_call *call, size_t n)
+static void g43_f16_settled_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -7736,7 +7924,7 @@ static void g42_f16_settled_columns(const fused_call *call, size_t n)
         double_vector l_t5 = all_double(0), u_t5 = all_double(0);
         float_vector c_t7 = all_float(0);
         if (UNLIKELY(!add_columns_f16(in0, pitch0, rows, i, left, soon0, apart0, f_t0, NULL, 0, &l_t5, &u_t5, &c_t7, &l_unit, &u_unit))) {
-            g42_f16_settled_columns_exactly(call, i, left);
+            g43_f16_settled_columns_exactly(call, i, left);
             continue;
         }
         const double_vector l_t7 = lower_half(c_t7), u_t7 = upper_half(c_t7);
@@ -7786,7 +7974,7 @@ static void g42_f16_settled_columns(const fused_call *call, size_t n)
                 const double_vector ut11 = ut1 - ut10;
                 if (rough && is_shaky_f16(lt11, ut11)) {
                     rough = 0;
-                    g42_f16_settled_columns_exactly(call, i, left);
+                    g43_f16_settled_columns_exactly(call, i, left);
                     goto anew;
                 }
                 PUT_f16(out0 + row * out_pitch0, i, left, JOINED_f16(lt11, ut11));
@@ -7797,7 +7985,7 @@ static void g42_f16_settled_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g42_bf16_settled(const fused_call *call, size_t n)
+static void g43_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7874,7 +8062,7 @@ anew:;
     }
 }
 
-static __attribute__((noinline)) void g42_bf16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
+static __attribute__((noinline)) void g43_bf16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -7930,7 +8118,7 @@ static __attribute__((noinline)) void g42_bf16_settled_columns_exactly(const fus
     write_double(sums + 23 * stride + i + DOUBLES, ut10);
 }
 
-static void g42_bf16_settled_columns(const fused_call *call, size_t n)
+static void g43_bf16_settled_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -7956,7 +8144,7 @@ static void g42_bf16_settled_columns(const fused_call *call, size_t n)
         double_vector l_t5 = all_double(0), u_t5 = all_double(0);
         float_vector c_t7 = all_float(0);
         if (UNLIKELY(!add_columns_bf16(in0, pitch0, rows, i, left, soon0, apart0, f_t0, NULL, 0, &l_t5, &u_t5, &c_t7, &l_unit, &u_unit))) {
-            g42_bf16_settled_columns_exactly(call, i, left);
+            g43_bf16_settled_columns_exactly(call, i, left);
             continue;
         }
         const double_vector l_t7 = lower_half(c_t7), u_t7 = upper_half(c_t7);
@@ -8006,7 +8194,7 @@ static void g42_bf16_settled_columns(const fused_call *call, size_t n)
                 const double_vector ut11 = ut1 - ut10;
                 if (rough && is_shaky_bf16(lt11, ut11)) {
                     rough = 0;
-                    g42_bf16_settled_columns_exactly(call, i, left);
+                    g43_bf16_settled_columns_exactly(call, i, left);
                     goto anew;
                 }
                 PUT_bf16(out0 + row * out_pitch0, i, left, JOINED_bf16(lt11, ut11));
@@ -8018,7 +8206,7 @@ static void g42_bf16_settled_columns(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17 */
-static void g43_f32_in_double(const fused_call *call, size_t n)
+static void g44_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8084,7 +8272,7 @@ static void g43_f32_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g43_f32_plain(const fused_call *call, size_t n)
+static void g44_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8139,7 +8327,7 @@ static void g43_f32_plain(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g43_f32_plain_columns(const fused_call *call, size_t n)
+static void g44_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -8233,7 +8421,7 @@ static void g43_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g43_f16_in_double(const fused_call *call, size_t n)
+static void g44_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8299,7 +8487,7 @@ static void g43_f16_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g43_f16_in_double_columns(const fused_call *call, size_t n)
+static void g44_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -8416,7 +8604,7 @@ static void g43_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g43_bf16_in_double(const fused_call *call, size_t n)
+static void g44_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8482,7 +8670,7 @@ static void g43_bf16_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g43_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g44_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -8600,7 +8788,7 @@ static void g43_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13 */
-static void g44_f32_in_double(const fused_call *call, size_t n)
+static void g45_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8658,7 +8846,7 @@ static void g44_f32_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g44_f32_plain(const fused_call *call, size_t n)
+static void g45_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8708,7 +8896,7 @@ static void g44_f32_plain(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g44_f32_plain_columns(const fused_call *call, size_t n)
+static void g45_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -8794,7 +8982,7 @@ static void g44_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g44_f16_in_double(const fused_call *call, size_t n)
+static void g45_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8852,7 +9040,7 @@ static void g44_f16_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g44_f16_in_double_columns(const fused_call *call, size_t n)
+static void g45_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -8953,7 +9141,7 @@ static void g44_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g44_bf16_in_double(const fused_call *call, size_t n)
+static void g45_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9011,7 +9199,7 @@ static void g44_bf16_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g44_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g45_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -9113,7 +9301,7 @@ static void g44_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9 */
-static void g45_f32_in_double(const fused_call *call, size_t n)
+static void g46_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9159,7 +9347,7 @@ static void g45_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g45_f32_plain(const fused_call *call, size_t n)
+static void g46_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9199,7 +9387,7 @@ static void g45_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g45_f32_plain_columns(const fused_call *call, size_t n)
+static void g46_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -9264,7 +9452,7 @@ static void g45_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g45_f16_settled(const fused_call *call, size_t n)
+static void g46_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9329,7 +9517,7 @@ static void g45_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g45_f16_in_double_columns(const fused_call *call, size_t n)
+static void g46_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -9407,7 +9595,7 @@ static void g45_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g45_bf16_settled(const fused_call *call, size_t n)
+static void g46_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9472,7 +9660,7 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g45_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g46_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -9551,7 +9739,7 @@ static void g45_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:-1,i1 add:i0,t0 */
-static void g46_f32_in_double(const fused_call *call, size_t n)
+static void g47_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9575,7 +9763,7 @@ static void g46_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g46_f32_plain(const fused_call *call, size_t n)
+static void g47_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9593,7 +9781,7 @@ static void g46_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g46_f16_settled(const fused_call *call, size_t n)
+static void g47_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9630,7 +9818,7 @@ static void g46_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g46_f16_plain(const fused_call *call, size_t n)
+static void g47_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9648,7 +9836,7 @@ static void g46_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g46_bf16_settled(const fused_call *call, size_t n)
+static void g47_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9685,7 +9873,7 @@ static void g46_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g46_bf16_plain(const fused_call *call, size_t n)
+static void g47_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9704,7 +9892,7 @@ static void g46_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:-1,i1 sub:i0,t0 */
-static void g47_f32_in_double(const fused_call *call, size_t n)
+static void g48_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9728,7 +9916,7 @@ static void g47_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g47_f32_plain(const fused_call *call, size_t n)
+static void g48_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9746,7 +9934,7 @@ static void g47_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g47_f16_settled(const fused_call *call, size_t n)
+static void g48_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9783,7 +9971,7 @@ static void g47_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g47_f16_plain(const fused_call *call, size_t n)
+static void g48_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9801,7 +9989,7 @@ static void g47_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g47_bf16_settled(const fused_call *call, size_t n)
+static void g48_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9838,7 +10026,7 @@ static void g47_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g47_bf16_plain(const fused_call *call, size_t n)
+static void g48_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9857,7 +10045,7 @@ static void g47_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:0,i1 add:i0,t0 */
-static void g48_f32_in_double(const fused_call *call, size_t n)
+static void g49_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9881,7 +10069,7 @@ static void g48_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f32_plain(const fused_call *call, size_t n)
+static void g49_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9899,7 +10087,7 @@ static void g48_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f16_settled(const fused_call *call, size_t n)
+static void g49_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9937,7 +10125,7 @@ static void g48_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g48_bf16_settled(const fused_call *call, size_t n)
+static void g49_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -9976,7 +10164,7 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:0,i1 sub:i0,t0 */
-static void g49_f32_in_double(const fused_call *call, size_t n)
+static void g50_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10000,7 +10188,7 @@ static void g49_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f32_plain(const fused_call *call, size_t n)
+static void g50_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10018,7 +10206,7 @@ static void g49_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f16_settled(const fused_call *call, size_t n)
+static void g50_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10056,7 +10244,7 @@ static void g49_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g49_bf16_settled(const fused_call *call, size_t n)
+static void g50_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10095,7 +10283,7 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:0.5,i1 add:i0,t0 */
-static void g50_f32_in_double(const fused_call *call, size_t n)
+static void g51_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10119,7 +10307,7 @@ static void g50_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f32_plain(const fused_call *call, size_t n)
+static void g51_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10137,7 +10325,7 @@ static void g50_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f16_settled(const fused_call *call, size_t n)
+static void g51_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10174,7 +10362,7 @@ static void g50_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f16_plain(const fused_call *call, size_t n)
+static void g51_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10192,7 +10380,7 @@ static void g50_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g50_bf16_settled(const fused_call *call, size_t n)
+static void g51_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10229,7 +10417,7 @@ static void g50_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g50_bf16_plain(const fused_call *call, size_t n)
+static void g51_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10248,7 +10436,7 @@ static void g50_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:0.5,i1 sub:i0,t0 */
-static void g51_f32_in_double(const fused_call *call, size_t n)
+static void g52_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10272,7 +10460,7 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g51_f32_plain(const fused_call *call, size_t n)
+static void g52_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10290,7 +10478,7 @@ static void g51_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g51_f16_settled(const fused_call *call, size_t n)
+static void g52_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10327,7 +10515,7 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g51_f16_plain(const fused_call *call, size_t n)
+static void g52_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10345,7 +10533,7 @@ static void g51_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g51_bf16_settled(const fused_call *call, size_t n)
+static void g52_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10382,7 +10570,7 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g51_bf16_plain(const fused_call *call, size_t n)
+static void g52_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10401,7 +10589,7 @@ static void g51_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:2,i1 add:i0,t0 */
-static void g52_f32_in_double(const fused_call *call, size_t n)
+static void g53_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10425,7 +10613,7 @@ static void g52_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f32_plain(const fused_call *call, size_t n)
+static void g53_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10443,7 +10631,7 @@ static void g52_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f16_settled(const fused_call *call, size_t n)
+static void g53_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10480,7 +10668,7 @@ static void g52_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f16_plain(const fused_call *call, size_t n)
+static void g53_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10498,7 +10686,7 @@ static void g52_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g52_bf16_settled(const fused_call *call, size_t n)
+static void g53_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10537,7 +10725,7 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:2,i1 sub:i0,t0 */
-static void g53_f32_in_double(const fused_call *call, size_t n)
+static void g54_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10561,7 +10749,7 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g53_f32_plain(const fused_call *call, size_t n)
+static void g54_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10579,7 +10767,7 @@ static void g53_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g53_f16_settled(const fused_call *call, size_t n)
+static void g54_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10616,7 +10804,7 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g53_f16_plain(const fused_call *call, size_t n)
+static void g54_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10634,7 +10822,7 @@ static void g53_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g53_bf16_settled(const fused_call *call, size_t n)
+static void g54_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10673,7 +10861,7 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,-1 */
-static void g54_f32_in_double(const fused_call *call, size_t n)
+static void g55_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10691,7 +10879,7 @@ static void g54_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f32_plain(const fused_call *call, size_t n)
+static void g55_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10706,7 +10894,7 @@ static void g54_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f16_settled(const fused_call *call, size_t n)
+static void g55_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10735,7 +10923,7 @@ static void g54_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f16_plain(const fused_call *call, size_t n)
+static void g55_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10750,7 +10938,7 @@ static void g54_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g54_bf16_settled(const fused_call *call, size_t n)
+static void g55_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10779,7 +10967,7 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g54_bf16_plain(const fused_call *call, size_t n)
+static void g55_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -10795,7 +10983,7 @@ static void g54_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g55_f32_in_double(const fused_call *call, size_t n)
+static void g56_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -10877,7 +11065,7 @@ static void g55_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g55_f32_plain(const fused_call *call, size_t n)
+static void g56_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -10946,7 +11134,7 @@ static void g55_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g55_f32_plain_columns(const fused_call *call, size_t n)
+static void g56_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -11003,7 +11191,7 @@ static void g55_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g55_f16_settled(const fused_call *call, size_t n)
+static void g56_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -11113,7 +11301,7 @@ static void g55_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g55_f16_in_double_columns(const fused_call *call, size_t n)
+static void g56_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -11189,7 +11377,7 @@ static void g55_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g55_bf16_settled(const fused_call *call, size_t n)
+static void g56_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -11303,7 +11491,7 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g55_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g56_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -11380,7 +11568,7 @@ static void g55_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0 */
-static void g56_f32_in_double(const fused_call *call, size_t n)
+static void g57_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -11398,7 +11586,7 @@ static void g56_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f32_plain(const fused_call *call, size_t n)
+static void g57_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -11413,7 +11601,7 @@ static void g56_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f16_settled(const fused_call *call, size_t n)
+static void g57_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -11443,7 +11631,7 @@ static void g56_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f16_plain(const fused_call *call, size_t n)
+static void g57_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -11458,7 +11646,7 @@ static void g56_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g56_bf16_settled(const fused_call *call, size_t n)
+static void g57_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -11488,7 +11676,7 @@ static void g56_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g56_bf16_plain(const fused_call *call, size_t n)
+static void g57_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -11504,7 +11692,7 @@ static void g56_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g57_f32_in_double(const fused_call *call, size_t n)
+static void g58_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -11586,7 +11774,7 @@ static void g57_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f32_plain(const fused_call *call, size_t n)
+static void g58_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -11655,7 +11843,7 @@ static void g57_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f32_plain_columns(const fused_call *call, size_t n)
+static void g58_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -11712,7 +11900,7 @@ static void g57_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f16_settled(const fused_call *call, size_t n)
+static void g58_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -11822,7 +12010,7 @@ static void g57_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f16_in_double_columns(const fused_call *call, size_t n)
+static void g58_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -11898,7 +12086,7 @@ static void g57_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g57_bf16_settled(const fused_call *call, size_t n)
+static void g58_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -12012,7 +12200,7 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g57_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g58_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -12089,7 +12277,7 @@ static void g57_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0.5 */
-static void g58_f32_in_double(const fused_call *call, size_t n)
+static void g59_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12107,7 +12295,7 @@ static void g58_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f32_plain(const fused_call *call, size_t n)
+static void g59_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12122,7 +12310,7 @@ static void g58_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f16_settled(const fused_call *call, size_t n)
+static void g59_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12151,7 +12339,7 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f16_plain(const fused_call *call, size_t n)
+static void g59_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12166,7 +12354,7 @@ static void g58_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g58_bf16_settled(const fused_call *call, size_t n)
+static void g59_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12195,7 +12383,7 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g58_bf16_plain(const fused_call *call, size_t n)
+static void g59_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12211,7 +12399,7 @@ static void g58_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,2 */
-static void g59_f32_in_double(const fused_call *call, size_t n)
+static void g60_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12229,7 +12417,7 @@ static void g59_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f32_plain(const fused_call *call, size_t n)
+static void g60_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12244,7 +12432,7 @@ static void g59_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f16_settled(const fused_call *call, size_t n)
+static void g60_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12273,7 +12461,7 @@ static void g59_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f16_plain(const fused_call *call, size_t n)
+static void g60_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12288,7 +12476,7 @@ static void g59_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g59_bf16_settled(const fused_call *call, size_t n)
+static void g60_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12318,7 +12506,7 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g59_bf16_plain(const fused_call *call, size_t n)
+static void g60_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12334,7 +12522,7 @@ static void g59_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 */
-static void g60_f32_in_double(const fused_call *call, size_t n)
+static void g61_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12356,7 +12544,7 @@ static void g60_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f32_plain(const fused_call *call, size_t n)
+static void g61_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12373,7 +12561,7 @@ static void g60_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f16_settled(const fused_call *call, size_t n)
+static void g61_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12407,7 +12595,7 @@ static void g60_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f16_plain(const fused_call *call, size_t n)
+static void g61_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12424,7 +12612,7 @@ static void g60_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g60_bf16_settled(const fused_call *call, size_t n)
+static void g61_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12458,7 +12646,7 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g60_bf16_plain(const fused_call *call, size_t n)
+static void g61_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -12475,8 +12663,145 @@ static void g60_bf16_plain(const fused_call *call, size_t n)
     }
 }
 
+/* mul:i0,i1 add:t0,0 mul:t1,i1 sub:t0,t2 */
+static void g62_f32_in_double(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        const void *const in1 = (const char *)call->ins[1] + row * call->pitches[1];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 * li1;
+            const double_vector ut0 = ui0 * ui1;
+            const double_vector lt1 = lt0 + all_double(0);
+            const double_vector ut1 = ut0 + all_double(0);
+            const double_vector lt2 = lt1 * li1;
+            const double_vector ut2 = ut1 * ui1;
+            const double_vector lt3 = lt0 - lt2;
+            const double_vector ut3 = ut0 - ut2;
+            PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
+        }
+    }
+}
+
+static void g62_f32_plain(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        const void *const in1 = (const char *)call->ins[1] + row * call->pitches[1];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 * fi1;
+            const float_vector ft1 = ft0 + all_float(0);
+            const float_vector ft2 = ft1 * fi1;
+            const float_vector ft3 = ft0 - ft2;
+            PUT_f32(out0, i, left, ft3);
+        }
+    }
+}
+
+static void g62_f16_settled(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        const void *const in1 = (const char *)call->ins[1] + row * call->pitches[1];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        int certain = 1;
+        const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = fi0 * fi1;
+            const float_vector ft1 = ft0 + all_float(0);
+            const float_vector ft2 = ft1 * fi1;
+            const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+            const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
+            half_vector ht3;
+            doubt |= unsure_f16(ft3, et3, 1.0f, &ht3);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt1 = lt0 + all_double(0);
+                const double_vector ut1 = ut0 + all_double(0);
+                const double_vector lt2 = lt1 * li1;
+                const double_vector ut2 = ut1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
+            } else {
+                PUT_half(out0, i, left, ht3);
+            }
+        }
+    }
+}
+
+static void g62_bf16_settled(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        const void *const in1 = (const char *)call->ins[1] + row * call->pitches[1];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        int certain = 1;
+        certain &= is_moderate_bf16(in0, n);
+        certain &= is_moderate_bf16(in1, n);
+        const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = fi0 * fi1;
+            const float_vector ft1 = ft0 + all_float(0);
+            const float_vector ft2 = ft1 * fi1;
+            const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+            const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
+            half_vector ht3;
+            doubt |= unsure_bf16(ft3, et3, 1.0f, &ht3);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 * li1;
+                const double_vector ut0 = ui0 * ui1;
+                const double_vector lt1 = lt0 + all_double(0);
+                const double_vector ut1 = ut0 + all_double(0);
+                const double_vector lt2 = lt1 * li1;
+                const double_vector ut2 = ut1 * ui1;
+                const double_vector lt3 = lt0 - lt2;
+                const double_vector ut3 = ut0 - ut2;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
+            } else {
+                PUT_half(out0, i, left, ht3);
+            }
+        }
+    }
+}
+
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 */
-static void g61_f32_in_double(const fused_call *call, size_t n)
+static void g63_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -12523,7 +12848,7 @@ static void g61_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f32_plain(const fused_call *call, size_t n)
+static void g63_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -12563,7 +12888,7 @@ static void g61_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f32_plain_columns(const fused_call *call, size_t n)
+static void g63_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -12608,7 +12933,7 @@ static void g61_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f16_settled(const fused_call *call, size_t n)
+static void g63_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t1[ROWS_TOGETHER];
@@ -12661,7 +12986,7 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static __attribute__((noinline)) void g61_f16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
+static __attribute__((noinline)) void g63_f16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -12688,7 +13013,7 @@ static __attribute__((noinline)) void g61_f16_settled_columns_exactly(const fuse
     write_float((float *)(sums + 2 * stride) + i, least), write_float((float *)(sums + 4 * stride) + i, most);
 }
 
-static void g61_f16_settled_columns(const fused_call *call, size_t n)
+static void g63_f16_settled_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -12708,7 +13033,7 @@ static void g61_f16_settled_columns(const fused_call *call, size_t n)
         const size_t left = n - i;
         double_vector l_t1 = all_double(0), u_t1 = all_double(0);
         if (UNLIKELY(!add_weighed_f16(in0, pitch0, in1, pitch1, rows, i, left, &l_t1, &u_t1))) {
-            g61_f16_settled_columns_exactly(call, i, left);
+            g63_f16_settled_columns_exactly(call, i, left);
             continue;
         }
         const double_vector lt1 = l_t1, ut1 = u_t1;
@@ -12752,7 +13077,7 @@ static void g61_f16_settled_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g61_bf16_settled(const fused_call *call, size_t n)
+static void g63_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t1[ROWS_TOGETHER];
@@ -12806,7 +13131,7 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static __attribute__((noinline)) void g61_bf16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
+static __attribute__((noinline)) void g63_bf16_settled_columns_exactly(const fused_call *call, size_t i, size_t left)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -12833,7 +13158,7 @@ static __attribute__((noinline)) void g61_bf16_settled_columns_exactly(const fus
     write_float((float *)(sums + 2 * stride) + i, least), write_float((float *)(sums + 4 * stride) + i, most);
 }
 
-static void g61_bf16_settled_columns(const fused_call *call, size_t n)
+static void g63_bf16_settled_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -12853,7 +13178,7 @@ static void g61_bf16_settled_columns(const fused_call *call, size_t n)
         const size_t left = n - i;
         double_vector l_t1 = all_double(0), u_t1 = all_double(0);
         if (UNLIKELY(!add_weighed_bf16(in0, pitch0, in1, pitch1, rows, i, left, &l_t1, &u_t1))) {
-            g61_bf16_settled_columns_exactly(call, i, left);
+            g63_bf16_settled_columns_exactly(call, i, left);
             continue;
         }
         const double_vector lt1 = l_t1, ut1 = u_t1;
@@ -12898,7 +13223,7 @@ static void g61_bf16_settled_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4 */
-static void g62_f32_in_double(const fused_call *call, size_t n)
+static void g64_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -12956,7 +13281,7 @@ static void g62_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f32_plain(const fused_call *call, size_t n)
+static void g64_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -13003,7 +13328,7 @@ static void g62_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f32_plain_columns(const fused_call *call, size_t n)
+static void g64_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -13056,7 +13381,7 @@ static void g62_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f16_settled(const fused_call *call, size_t n)
+static void g64_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t1[ROWS_TOGETHER];
@@ -13123,7 +13448,7 @@ static void g62_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f16_in_double_columns(const fused_call *call, size_t n)
+static void g64_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -13192,7 +13517,7 @@ static void g62_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g62_bf16_settled(const fused_call *call, size_t n)
+static void g64_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t1[ROWS_TOGETHER];
@@ -13261,7 +13586,7 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g62_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g64_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -13331,7 +13656,7 @@ static void g62_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4 */
-static void g63_f32_in_double(const fused_call *call, size_t n)
+static void g65_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -13389,7 +13714,7 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f32_plain(const fused_call *call, size_t n)
+static void g65_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -13436,7 +13761,7 @@ static void g63_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f32_plain_columns(const fused_call *call, size_t n)
+static void g65_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -13489,7 +13814,7 @@ static void g63_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f16_settled(const fused_call *call, size_t n)
+static void g65_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t1[ROWS_TOGETHER];
@@ -13556,7 +13881,7 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f16_in_double_columns(const fused_call *call, size_t n)
+static void g65_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -13625,7 +13950,7 @@ static void g63_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g63_bf16_settled(const fused_call *call, size_t n)
+static void g65_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t1[ROWS_TOGETHER];
@@ -13694,7 +14019,7 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g63_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g65_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -13764,7 +14089,7 @@ static void g63_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4 */
-static void g64_f32_in_double(const fused_call *call, size_t n)
+static void g66_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -13823,7 +14148,7 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f32_plain(const fused_call *call, size_t n)
+static void g66_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -13871,7 +14196,7 @@ static void g64_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f32_plain_columns(const fused_call *call, size_t n)
+static void g66_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -13925,7 +14250,7 @@ static void g64_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f16_settled(const fused_call *call, size_t n)
+static void g66_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -13995,7 +14320,7 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f16_in_double_columns(const fused_call *call, size_t n)
+static void g66_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -14065,7 +14390,7 @@ static void g64_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g64_bf16_settled(const fused_call *call, size_t n)
+static void g66_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -14137,7 +14462,7 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g64_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g66_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -14208,7 +14533,7 @@ static void g64_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3 */
-static void g65_f32_in_double(const fused_call *call, size_t n)
+static void g67_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -14264,7 +14589,7 @@ static void g65_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f32_plain(const fused_call *call, size_t n)
+static void g67_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -14310,7 +14635,7 @@ static void g65_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f32_plain_columns(const fused_call *call, size_t n)
+static void g67_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -14362,7 +14687,7 @@ static void g65_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f16_settled(const fused_call *call, size_t n)
+static void g67_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t1[ROWS_TOGETHER];
@@ -14425,7 +14750,7 @@ static void g65_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f16_in_double_columns(const fused_call *call, size_t n)
+static void g67_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -14492,7 +14817,7 @@ static void g65_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g65_bf16_settled(const fused_call *call, size_t n)
+static void g67_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     double row_t1[ROWS_TOGETHER];
@@ -14557,7 +14882,7 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g65_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g67_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -14625,7 +14950,7 @@ static void g65_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,k0 */
-static void g66_f32_in_double(const fused_call *call, size_t n)
+static void g68_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -14644,7 +14969,7 @@ static void g66_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g66_f32_plain(const fused_call *call, size_t n)
+static void g68_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -14660,7 +14985,7 @@ static void g66_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g66_f16_settled(const fused_call *call, size_t n)
+static void g68_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -14694,7 +15019,7 @@ static void g66_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g66_f16_plain(const fused_call *call, size_t n)
+static void g68_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -14710,7 +15035,7 @@ static void g66_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g66_bf16_settled(const fused_call *call, size_t n)
+static void g68_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -14744,7 +15069,7 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g66_bf16_plain(const fused_call *call, size_t n)
+static void g68_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -14761,7 +15086,7 @@ static void g66_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g67_f32_in_double(const fused_call *call, size_t n)
+static void g69_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -14844,7 +15169,7 @@ static void g67_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g67_f32_plain(const fused_call *call, size_t n)
+static void g69_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14871,7 +15196,7 @@ static void g67_f32_plain(const fused_call *call, size_t n)
     }
     const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
     if (UNLIKELY(!(fabs(dt2[0]) < 0x1p15))) { /* products may have lost too much for it to be made up for */
-        g67_f32_in_double(call, n);
+        g69_f32_in_double(call, n);
         return;
     }
     const float_vector ft2 = joined(dt2, dt2);
@@ -14899,7 +15224,7 @@ static void g67_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g67_f16_settled(const fused_call *call, size_t n)
+static void g69_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -15010,7 +15335,7 @@ static void g67_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g67_f16_in_double_columns(const fused_call *call, size_t n)
+static void g69_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -15087,7 +15412,7 @@ static void g67_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g67_bf16_settled(const fused_call *call, size_t n)
+static void g69_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -15202,7 +15527,7 @@ static void g67_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g67_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g69_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -15280,7 +15605,7 @@ static void g67_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,x0 */
-static void g68_f32_in_double(const fused_call *call, size_t n)
+static void g70_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -15299,7 +15624,7 @@ static void g68_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g68_f32_plain(const fused_call *call, size_t n)
+static void g70_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -15315,7 +15640,7 @@ static void g68_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g68_f16_settled(const fused_call *call, size_t n)
+static void g70_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -15349,7 +15674,7 @@ static void g68_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g68_f16_plain(const fused_call *call, size_t n)
+static void g70_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -15365,7 +15690,7 @@ static void g68_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g68_bf16_settled(const fused_call *call, size_t n)
+static void g70_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -15399,7 +15724,7 @@ static void g68_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g68_bf16_plain(const fused_call *call, size_t n)
+static void g70_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -15416,7 +15741,7 @@ static void g68_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:k0,i1 add:i0,t0 */
-static void g69_f32_in_double(const fused_call *call, size_t n)
+static void g71_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -15441,7 +15766,7 @@ static void g69_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g69_f32_plain(const fused_call *call, size_t n)
+static void g71_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -15460,7 +15785,7 @@ static void g69_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g69_f16_settled(const fused_call *call, size_t n)
+static void g71_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -15502,7 +15827,7 @@ static void g69_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g69_bf16_settled(const fused_call *call, size_t n)
+static void g71_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -15545,7 +15870,7 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:k0,i1 sub:i0,t0 */
-static void g70_f32_in_double(const fused_call *call, size_t n)
+static void g72_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -15570,7 +15895,7 @@ static void g70_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g70_f32_plain(const fused_call *call, size_t n)
+static void g72_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -15589,7 +15914,7 @@ static void g70_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g70_f16_settled(const fused_call *call, size_t n)
+static void g72_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -15631,7 +15956,7 @@ static void g70_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g70_bf16_settled(const fused_call *call, size_t n)
+static void g72_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -15674,7 +15999,7 @@ static void g70_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:x0,i1 */
-static void g71_f32_in_double(const fused_call *call, size_t n)
+static void g73_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -15693,7 +16018,7 @@ static void g71_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g71_f32_plain(const fused_call *call, size_t n)
+static void g73_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -15709,7 +16034,7 @@ static void g71_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g71_f16_settled(const fused_call *call, size_t n)
+static void g73_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -15743,7 +16068,7 @@ static void g71_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g71_f16_plain(const fused_call *call, size_t n)
+static void g73_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -15759,7 +16084,7 @@ static void g71_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g71_bf16_settled(const fused_call *call, size_t n)
+static void g73_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -15793,7 +16118,7 @@ static void g71_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g71_bf16_plain(const fused_call *call, size_t n)
+static void g73_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -15810,7 +16135,7 @@ static void g71_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 */
-static void g72_f32_in_double(const fused_call *call, size_t n)
+static void g74_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -15872,7 +16197,7 @@ static void g72_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g72_f32_plain(const fused_call *call, size_t n)
+static void g74_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -15914,7 +16239,7 @@ static void g72_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g72_f16_settled(const fused_call *call, size_t n)
+static void g74_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -16015,7 +16340,7 @@ static void g72_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g72_bf16_settled(const fused_call *call, size_t n)
+static void g74_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -16121,7 +16446,7 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 */
-static void g73_f32_in_double(const fused_call *call, size_t n)
+static void g75_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16172,7 +16497,7 @@ static void g73_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g73_f32_in_double_columns(const fused_call *call, size_t n)
+static void g75_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16229,7 +16554,7 @@ static void g73_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g73_f32_plain(const fused_call *call, size_t n)
+static void g75_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16260,7 +16585,7 @@ static void g73_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g73_f32_plain_columns(const fused_call *call, size_t n)
+static void g75_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16297,7 +16622,7 @@ static void g73_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g73_f16_in_double(const fused_call *call, size_t n)
+static void g75_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16348,7 +16673,7 @@ static void g73_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g73_f16_in_double_columns(const fused_call *call, size_t n)
+static void g75_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16405,7 +16730,7 @@ static void g73_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g73_bf16_in_double(const fused_call *call, size_t n)
+static void g75_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16456,7 +16781,7 @@ static void g73_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g73_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g75_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16513,7 +16838,7 @@ static void g73_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g73_finish(const fused_call *call, size_t n)
+static void g75_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
@@ -16522,7 +16847,7 @@ static void g73_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0 */
-static void g74_f32_in_double(const fused_call *call, size_t n)
+static void g76_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16573,7 +16898,7 @@ static void g74_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g74_f32_in_double_columns(const fused_call *call, size_t n)
+static void g76_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16630,7 +16955,7 @@ static void g74_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g74_f32_plain(const fused_call *call, size_t n)
+static void g76_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16661,7 +16986,7 @@ static void g74_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g74_f32_plain_columns(const fused_call *call, size_t n)
+static void g76_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16698,7 +17023,7 @@ static void g74_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g74_f16_in_double(const fused_call *call, size_t n)
+static void g76_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16749,7 +17074,7 @@ static void g74_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g74_f16_in_double_columns(const fused_call *call, size_t n)
+static void g76_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16806,7 +17131,7 @@ static void g74_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g74_bf16_in_double(const fused_call *call, size_t n)
+static void g76_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16857,7 +17182,7 @@ static void g74_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g74_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16914,7 +17239,7 @@ static void g74_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g74_finish(const fused_call *call, size_t n)
+static void g76_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -16925,7 +17250,7 @@ static void g74_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 */
-static void g75_f32_in_double(const fused_call *call, size_t n)
+static void g77_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -16996,7 +17321,7 @@ static void g75_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g75_f32_plain(const fused_call *call, size_t n)
+static void g77_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -17044,7 +17369,7 @@ static void g75_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g75_f16_settled(const fused_call *call, size_t n)
+static void g77_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -17156,7 +17481,7 @@ static void g75_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g75_bf16_settled(const fused_call *call, size_t n)
+static void g77_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -17274,7 +17599,7 @@ static void g75_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 */
-static void g76_f32_in_double(const fused_call *call, size_t n)
+static void g78_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17329,7 +17654,7 @@ static void g76_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g76_f32_in_double_columns(const fused_call *call, size_t n)
+static void g78_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17390,7 +17715,7 @@ static void g76_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g76_f32_plain(const fused_call *call, size_t n)
+static void g78_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17423,7 +17748,7 @@ static void g76_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g76_f32_plain_columns(const fused_call *call, size_t n)
+static void g78_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17462,7 +17787,7 @@ static void g76_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g76_f16_in_double(const fused_call *call, size_t n)
+static void g78_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17517,7 +17842,7 @@ static void g76_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g76_f16_in_double_columns(const fused_call *call, size_t n)
+static void g78_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17578,7 +17903,7 @@ static void g76_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g76_bf16_in_double(const fused_call *call, size_t n)
+static void g78_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17633,7 +17958,7 @@ static void g76_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g78_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17694,7 +18019,7 @@ static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g76_finish(const fused_call *call, size_t n)
+static void g78_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt15 = read_double(call->sums + 0 * call->stride + i);
@@ -17703,7 +18028,7 @@ static void g76_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0 */
-static void g77_f32_in_double(const fused_call *call, size_t n)
+static void g79_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17758,7 +18083,7 @@ static void g77_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g77_f32_in_double_columns(const fused_call *call, size_t n)
+static void g79_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17819,7 +18144,7 @@ static void g77_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g77_f32_plain(const fused_call *call, size_t n)
+static void g79_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17852,7 +18177,7 @@ static void g77_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g77_f32_plain_columns(const fused_call *call, size_t n)
+static void g79_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17891,7 +18216,7 @@ static void g77_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g77_f16_in_double(const fused_call *call, size_t n)
+static void g79_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17946,7 +18271,7 @@ static void g77_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g77_f16_in_double_columns(const fused_call *call, size_t n)
+static void g79_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18007,7 +18332,7 @@ static void g77_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g77_bf16_in_double(const fused_call *call, size_t n)
+static void g79_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18062,7 +18387,7 @@ static void g77_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g79_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18123,7 +18448,7 @@ static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g77_finish(const fused_call *call, size_t n)
+static void g79_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -18134,7 +18459,7 @@ static void g77_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 */
-static void g78_f32_in_double(const fused_call *call, size_t n)
+static void g80_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -18187,7 +18512,7 @@ static void g78_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g78_f32_plain(const fused_call *call, size_t n)
+static void g80_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -18223,7 +18548,7 @@ static void g78_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g78_f16_settled(const fused_call *call, size_t n)
+static void g80_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -18314,7 +18639,7 @@ static void g78_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g78_bf16_settled(const fused_call *call, size_t n)
+static void g80_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -18409,7 +18734,7 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 */
-static void g79_f32_in_double(const fused_call *call, size_t n)
+static void g81_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -18471,7 +18796,7 @@ static void g79_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g79_f32_plain(const fused_call *call, size_t n)
+static void g81_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -18513,7 +18838,7 @@ static void g79_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g79_f16_settled(const fused_call *call, size_t n)
+static void g81_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -18615,7 +18940,7 @@ static void g79_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g79_bf16_settled(const fused_call *call, size_t n)
+static void g81_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -18722,7 +19047,7 @@ static void g79_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 */
-static void g80_f32_in_double(const fused_call *call, size_t n)
+static void g82_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18771,7 +19096,7 @@ static void g80_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g80_f32_in_double_columns(const fused_call *call, size_t n)
+static void g82_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18826,7 +19151,7 @@ static void g80_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g80_f32_plain(const fused_call *call, size_t n)
+static void g82_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18856,7 +19181,7 @@ static void g80_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g80_f32_plain_columns(const fused_call *call, size_t n)
+static void g82_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18892,7 +19217,7 @@ static void g80_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g80_f16_in_double(const fused_call *call, size_t n)
+static void g82_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18941,7 +19266,7 @@ static void g80_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g80_f16_in_double_columns(const fused_call *call, size_t n)
+static void g82_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18996,7 +19321,7 @@ static void g80_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g80_bf16_in_double(const fused_call *call, size_t n)
+static void g82_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19045,7 +19370,7 @@ static void g80_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g82_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19100,7 +19425,7 @@ static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g80_finish(const fused_call *call, size_t n)
+static void g82_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
@@ -19109,7 +19434,7 @@ static void g80_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0 */
-static void g81_f32_in_double(const fused_call *call, size_t n)
+static void g83_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19158,7 +19483,7 @@ static void g81_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g81_f32_in_double_columns(const fused_call *call, size_t n)
+static void g83_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19213,7 +19538,7 @@ static void g81_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g81_f32_plain(const fused_call *call, size_t n)
+static void g83_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19243,7 +19568,7 @@ static void g81_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g81_f32_plain_columns(const fused_call *call, size_t n)
+static void g83_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19279,7 +19604,7 @@ static void g81_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g81_f16_in_double(const fused_call *call, size_t n)
+static void g83_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19328,7 +19653,7 @@ static void g81_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g81_f16_in_double_columns(const fused_call *call, size_t n)
+static void g83_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19383,7 +19708,7 @@ static void g81_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g81_bf16_in_double(const fused_call *call, size_t n)
+static void g83_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19432,7 +19757,7 @@ static void g81_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g81_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g83_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19487,7 +19812,7 @@ static void g81_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g81_finish(const fused_call *call, size_t n)
+static void g83_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -19498,7 +19823,7 @@ static void g81_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 */
-static void g82_f32_in_double(const fused_call *call, size_t n)
+static void g84_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19543,7 +19868,7 @@ static void g82_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g82_f32_in_double_columns(const fused_call *call, size_t n)
+static void g84_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19594,7 +19919,7 @@ static void g82_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g82_f32_plain(const fused_call *call, size_t n)
+static void g84_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19622,7 +19947,7 @@ static void g82_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g82_f32_plain_columns(const fused_call *call, size_t n)
+static void g84_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19656,7 +19981,7 @@ static void g82_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g82_f16_in_double(const fused_call *call, size_t n)
+static void g84_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19701,7 +20026,7 @@ static void g82_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g82_f16_in_double_columns(const fused_call *call, size_t n)
+static void g84_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19752,7 +20077,7 @@ static void g82_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g82_bf16_in_double(const fused_call *call, size_t n)
+static void g84_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19797,7 +20122,7 @@ static void g82_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g82_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g84_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19848,7 +20173,7 @@ static void g82_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g82_finish(const fused_call *call, size_t n)
+static void g84_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt13 = read_double(call->sums + 0 * call->stride + i);
@@ -19857,7 +20182,7 @@ static void g82_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0 */
-static void g83_f32_in_double(const fused_call *call, size_t n)
+static void g85_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19902,7 +20227,7 @@ static void g83_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g83_f32_in_double_columns(const fused_call *call, size_t n)
+static void g85_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19953,7 +20278,7 @@ static void g83_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g83_f32_plain(const fused_call *call, size_t n)
+static void g85_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19981,7 +20306,7 @@ static void g83_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g83_f32_plain_columns(const fused_call *call, size_t n)
+static void g85_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20015,7 +20340,7 @@ static void g83_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g83_f16_in_double(const fused_call *call, size_t n)
+static void g85_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20060,7 +20385,7 @@ static void g83_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g83_f16_in_double_columns(const fused_call *call, size_t n)
+static void g85_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20111,7 +20436,7 @@ static void g83_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g83_bf16_in_double(const fused_call *call, size_t n)
+static void g85_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20156,7 +20481,7 @@ static void g83_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g83_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g85_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20207,7 +20532,7 @@ static void g83_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g83_finish(const fused_call *call, size_t n)
+static void g85_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -20218,7 +20543,7 @@ static void g83_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 */
-static void g84_f32_in_double(const fused_call *call, size_t n)
+static void g86_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -20263,7 +20588,7 @@ static void g84_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g84_f32_plain(const fused_call *call, size_t n)
+static void g86_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -20295,7 +20620,7 @@ static void g84_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g84_f16_settled(const fused_call *call, size_t n)
+static void g86_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -20378,7 +20703,7 @@ static void g84_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g84_bf16_settled(const fused_call *call, size_t n)
+static void g86_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -20464,7 +20789,7 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 */
-static void g85_f32_in_double(const fused_call *call, size_t n)
+static void g87_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20501,7 +20826,7 @@ static void g85_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g85_f32_in_double_columns(const fused_call *call, size_t n)
+static void g87_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20544,7 +20869,7 @@ static void g85_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g85_f32_plain(const fused_call *call, size_t n)
+static void g87_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20568,7 +20893,7 @@ static void g85_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g85_f32_plain_columns(const fused_call *call, size_t n)
+static void g87_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20598,7 +20923,7 @@ static void g85_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g85_f16_in_double(const fused_call *call, size_t n)
+static void g87_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20635,7 +20960,7 @@ static void g85_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g85_f16_in_double_columns(const fused_call *call, size_t n)
+static void g87_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20678,7 +21003,7 @@ static void g85_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g85_bf16_in_double(const fused_call *call, size_t n)
+static void g87_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20715,7 +21040,7 @@ static void g85_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g85_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g87_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20758,7 +21083,7 @@ static void g85_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g85_finish(const fused_call *call, size_t n)
+static void g87_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
@@ -20767,7 +21092,7 @@ static void g85_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0 */
-static void g86_f32_in_double(const fused_call *call, size_t n)
+static void g88_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20804,7 +21129,7 @@ static void g86_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g86_f32_in_double_columns(const fused_call *call, size_t n)
+static void g88_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20847,7 +21172,7 @@ static void g86_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g86_f32_plain(const fused_call *call, size_t n)
+static void g88_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20871,7 +21196,7 @@ static void g86_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g86_f32_plain_columns(const fused_call *call, size_t n)
+static void g88_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20901,7 +21226,7 @@ static void g86_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g86_f16_in_double(const fused_call *call, size_t n)
+static void g88_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20938,7 +21263,7 @@ static void g86_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g86_f16_in_double_columns(const fused_call *call, size_t n)
+static void g88_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20981,7 +21306,7 @@ static void g86_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g86_bf16_in_double(const fused_call *call, size_t n)
+static void g88_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21018,7 +21343,7 @@ static void g86_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g86_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g88_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21061,7 +21386,7 @@ static void g86_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g86_finish(const fused_call *call, size_t n)
+static void g88_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -21072,7 +21397,7 @@ static void g86_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 */
-static void g87_f32_in_double(const fused_call *call, size_t n)
+static void g89_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -21130,7 +21455,7 @@ static void g87_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g87_f32_plain(const fused_call *call, size_t n)
+static void g89_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -21170,7 +21495,7 @@ static void g87_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g87_f16_settled(const fused_call *call, size_t n)
+static void g89_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -21266,7 +21591,7 @@ static void g87_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g87_bf16_settled(const fused_call *call, size_t n)
+static void g89_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -21366,7 +21691,7 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0 */
-static void g88_f32_in_double(const fused_call *call, size_t n)
+static void g90_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -21427,7 +21752,7 @@ static void g88_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g88_f32_plain(const fused_call *call, size_t n)
+static void g90_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -21469,7 +21794,7 @@ static void g88_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g88_f16_settled(const fused_call *call, size_t n)
+static void g90_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -21571,7 +21896,7 @@ static void g88_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g88_bf16_settled(const fused_call *call, size_t n)
+static void g90_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -21677,7 +22002,7 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 */
-static void g89_f32_in_double(const fused_call *call, size_t n)
+static void g91_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -21746,7 +22071,7 @@ static void g89_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g89_f32_plain(const fused_call *call, size_t n)
+static void g91_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -21793,7 +22118,7 @@ static void g89_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g89_f16_settled(const fused_call *call, size_t n)
+static void g91_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -21899,7 +22224,7 @@ static void g89_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g89_bf16_settled(const fused_call *call, size_t n)
+static void g91_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -22011,7 +22336,7 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0 */
-static void g90_f32_in_double(const fused_call *call, size_t n)
+static void g92_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -22083,7 +22408,7 @@ static void g90_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g90_f32_plain(const fused_call *call, size_t n)
+static void g92_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -22132,7 +22457,7 @@ static void g90_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g90_f16_settled(const fused_call *call, size_t n)
+static void g92_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -22245,7 +22570,7 @@ static void g90_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g90_bf16_settled(const fused_call *call, size_t n)
+static void g92_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -22364,7 +22689,7 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 */
-static void g91_f32_in_double(const fused_call *call, size_t n)
+static void g93_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -22442,7 +22767,7 @@ static void g91_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g91_f32_plain(const fused_call *call, size_t n)
+static void g93_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -22495,7 +22820,7 @@ static void g91_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g91_f16_settled(const fused_call *call, size_t n)
+static void g93_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -22612,7 +22937,7 @@ static void g91_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g91_bf16_settled(const fused_call *call, size_t n)
+static void g93_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -22736,7 +23061,7 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0 */
-static void g92_f32_in_double(const fused_call *call, size_t n)
+static void g94_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -22817,7 +23142,7 @@ static void g92_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g92_f32_plain(const fused_call *call, size_t n)
+static void g94_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -22872,7 +23197,7 @@ static void g92_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g92_f16_settled(const fused_call *call, size_t n)
+static void g94_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -22996,7 +23321,7 @@ static void g92_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g92_bf16_settled(const fused_call *call, size_t n)
+static void g94_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -23127,7 +23452,7 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 */
-static void g93_f32_in_double(const fused_call *call, size_t n)
+static void g95_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -23187,7 +23512,7 @@ static void g93_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g93_f32_plain(const fused_call *call, size_t n)
+static void g95_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -23228,7 +23553,7 @@ static void g93_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g93_f16_settled(const fused_call *call, size_t n)
+static void g95_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -23324,7 +23649,7 @@ static void g93_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g93_bf16_settled(const fused_call *call, size_t n)
+static void g95_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -23425,7 +23750,7 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0 */
-static void g94_f32_in_double(const fused_call *call, size_t n)
+static void g96_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -23488,7 +23813,7 @@ static void g94_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g94_f32_plain(const fused_call *call, size_t n)
+static void g96_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -23531,7 +23856,7 @@ static void g94_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g94_f16_settled(const fused_call *call, size_t n)
+static void g96_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -23634,7 +23959,7 @@ static void g94_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g94_bf16_settled(const fused_call *call, size_t n)
+static void g96_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -23742,7 +24067,7 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 */
-static void g95_f32_in_double(const fused_call *call, size_t n)
+static void g97_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -23811,7 +24136,7 @@ static void g95_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g95_f32_plain(const fused_call *call, size_t n)
+static void g97_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -23858,7 +24183,7 @@ static void g95_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g95_f16_settled(const fused_call *call, size_t n)
+static void g97_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -23965,7 +24290,7 @@ static void g95_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g95_bf16_settled(const fused_call *call, size_t n)
+static void g97_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -24078,7 +24403,7 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0 */
-static void g96_f32_in_double(const fused_call *call, size_t n)
+static void g98_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -24150,7 +24475,7 @@ static void g96_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g96_f32_plain(const fused_call *call, size_t n)
+static void g98_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -24199,7 +24524,7 @@ static void g96_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g96_f16_settled(const fused_call *call, size_t n)
+static void g98_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -24313,7 +24638,7 @@ static void g96_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g96_bf16_settled(const fused_call *call, size_t n)
+static void g98_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -24433,7 +24758,7 @@ static void g96_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,-0.5 */
-static void g97_f32_in_double(const fused_call *call, size_t n)
+static void g99_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24451,7 +24776,7 @@ static void g97_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g97_f32_plain(const fused_call *call, size_t n)
+static void g99_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24466,7 +24791,7 @@ static void g97_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g97_f16_settled(const fused_call *call, size_t n)
+static void g99_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24496,7 +24821,7 @@ static void g97_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g97_f16_plain(const fused_call *call, size_t n)
+static void g99_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24511,7 +24836,7 @@ static void g97_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g97_bf16_settled(const fused_call *call, size_t n)
+static void g99_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24541,7 +24866,7 @@ static void g97_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g97_bf16_plain(const fused_call *call, size_t n)
+static void g99_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24557,7 +24882,7 @@ static void g97_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,-1 */
-static void g98_f32_in_double(const fused_call *call, size_t n)
+static void g100_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24575,7 +24900,7 @@ static void g98_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g98_f32_plain(const fused_call *call, size_t n)
+static void g100_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24590,7 +24915,7 @@ static void g98_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g98_f16_settled(const fused_call *call, size_t n)
+static void g100_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24620,7 +24945,7 @@ static void g98_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g98_f16_plain(const fused_call *call, size_t n)
+static void g100_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24635,7 +24960,7 @@ static void g98_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g98_bf16_settled(const fused_call *call, size_t n)
+static void g100_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24665,7 +24990,7 @@ static void g98_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g98_bf16_plain(const fused_call *call, size_t n)
+static void g100_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24681,7 +25006,7 @@ static void g98_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,0 */
-static void g99_f32_in_double(const fused_call *call, size_t n)
+static void g101_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24699,7 +25024,7 @@ static void g99_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g99_f32_plain(const fused_call *call, size_t n)
+static void g101_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24714,7 +25039,7 @@ static void g99_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g99_f16_settled(const fused_call *call, size_t n)
+static void g101_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24744,7 +25069,7 @@ static void g99_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g99_f16_plain(const fused_call *call, size_t n)
+static void g101_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24759,7 +25084,7 @@ static void g99_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g99_bf16_settled(const fused_call *call, size_t n)
+static void g101_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24789,7 +25114,7 @@ static void g99_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g99_bf16_plain(const fused_call *call, size_t n)
+static void g101_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24805,7 +25130,7 @@ static void g99_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,0.5 */
-static void g100_f32_in_double(const fused_call *call, size_t n)
+static void g102_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24823,7 +25148,7 @@ static void g100_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g100_f32_plain(const fused_call *call, size_t n)
+static void g102_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24838,7 +25163,7 @@ static void g100_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g100_f16_settled(const fused_call *call, size_t n)
+static void g102_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24868,7 +25193,7 @@ static void g100_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g100_f16_plain(const fused_call *call, size_t n)
+static void g102_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24883,7 +25208,7 @@ static void g100_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g100_bf16_settled(const fused_call *call, size_t n)
+static void g102_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24913,7 +25238,7 @@ static void g100_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g100_bf16_plain(const fused_call *call, size_t n)
+static void g102_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24929,7 +25254,7 @@ static void g100_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,1 */
-static void g101_f32_in_double(const fused_call *call, size_t n)
+static void g103_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24947,7 +25272,7 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g101_f32_plain(const fused_call *call, size_t n)
+static void g103_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24962,7 +25287,7 @@ static void g101_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g101_f16_settled(const fused_call *call, size_t n)
+static void g103_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -24992,7 +25317,7 @@ static void g101_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g101_f16_plain(const fused_call *call, size_t n)
+static void g103_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25007,7 +25332,7 @@ static void g101_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g101_bf16_settled(const fused_call *call, size_t n)
+static void g103_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25037,7 +25362,7 @@ static void g101_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g101_bf16_plain(const fused_call *call, size_t n)
+static void g103_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25053,7 +25378,7 @@ static void g101_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,2 */
-static void g102_f32_in_double(const fused_call *call, size_t n)
+static void g104_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25071,7 +25396,7 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g102_f32_plain(const fused_call *call, size_t n)
+static void g104_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25086,7 +25411,7 @@ static void g102_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g102_f16_settled(const fused_call *call, size_t n)
+static void g104_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25116,7 +25441,7 @@ static void g102_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g102_f16_plain(const fused_call *call, size_t n)
+static void g104_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25131,7 +25456,7 @@ static void g102_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g102_bf16_settled(const fused_call *call, size_t n)
+static void g104_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25161,7 +25486,7 @@ static void g102_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g102_bf16_plain(const fused_call *call, size_t n)
+static void g104_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25176,8 +25501,469 @@ static void g102_bf16_plain(const fused_call *call, size_t n)
     }
 }
 
+/* sub:i0,i0 */
+static void g105_f32_in_double(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = li0 - li0;
+            const double_vector ut0 = ui0 - ui0;
+            PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
+        }
+    }
+}
+
+static void g105_f32_plain(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector ft0 = fi0 - fi0;
+            PUT_f32(out0, i, left, ft0);
+        }
+    }
+}
+
+static void g105_f16_settled(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        int certain = 1;
+        const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = near_sub_f16(fi0, fi0);
+            doubt |= inexact_sub_f16(fi0, fi0, ft0);
+            half_vector ht0;
+            doubt |= middle_f16(ft0, first_ones(0), &ht0);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = li0 - li0;
+                const double_vector ut0 = ui0 - ui0;
+                PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+            } else {
+                PUT_half(out0, i, left, ht0);
+            }
+        }
+    }
+}
+
+static void g105_f16_plain(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft0 = fi0 - fi0;
+            PUT_f16(out0, i, left, ft0);
+        }
+    }
+}
+
+static void g105_bf16_settled(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        int certain = 1;
+        const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = near_sub_bf16(fi0, fi0);
+            doubt |= inexact_sub_bf16(fi0, fi0, ft0);
+            half_vector ht0;
+            doubt |= middle_bf16(ft0, first_ones(0), &ht0);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = li0 - li0;
+                const double_vector ut0 = ui0 - ui0;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+            } else {
+                PUT_half(out0, i, left, ht0);
+            }
+        }
+    }
+}
+
+static void g105_bf16_plain(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft0 = fi0 - fi0;
+            PUT_bf16(out0, i, left, ft0);
+        }
+    }
+}
+
+/* sub:i0,i0 add:t0,1 */
+static void g106_f32_in_double(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = li0 - li0;
+            const double_vector ut0 = ui0 - ui0;
+            const double_vector lt1 = lt0 + all_double(1);
+            const double_vector ut1 = ut0 + all_double(1);
+            PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
+        }
+    }
+}
+
+static void g106_f32_plain(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector ft0 = fi0 - fi0;
+            const float_vector ft1 = ft0 + all_float(1);
+            PUT_f32(out0, i, left, ft1);
+        }
+    }
+}
+
+static void g106_f16_settled(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        int certain = 1;
+        const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = near_sub_f16(fi0, fi0);
+            doubt |= inexact_sub_f16(fi0, fi0, ft0);
+            const float_vector ft1 = near_add_f16(ft0, all_float(1));
+            doubt |= inexact_add_f16(ft0, all_float(1), ft1);
+            half_vector ht1;
+            doubt |= middle_f16(ft1, first_ones(0), &ht1);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = li0 - li0;
+                const double_vector ut0 = ui0 - ui0;
+                const double_vector lt1 = lt0 + all_double(1);
+                const double_vector ut1 = ut0 + all_double(1);
+                PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
+            } else {
+                PUT_half(out0, i, left, ht1);
+            }
+        }
+    }
+}
+
+static void g106_bf16_settled(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        int certain = 1;
+        const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = near_sub_bf16(fi0, fi0);
+            doubt |= inexact_sub_bf16(fi0, fi0, ft0);
+            const float_vector ft1 = near_add_bf16(ft0, all_float(1));
+            doubt |= inexact_add_bf16(ft0, all_float(1), ft1);
+            half_vector ht1;
+            doubt |= middle_bf16(ft1, first_ones(0), &ht1);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = li0 - li0;
+                const double_vector ut0 = ui0 - ui0;
+                const double_vector lt1 = lt0 + all_double(1);
+                const double_vector ut1 = ut0 + all_double(1);
+                PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
+            } else {
+                PUT_half(out0, i, left, ht1);
+            }
+        }
+    }
+}
+
+/* sub:i0,i0 equal:t0,0 exp_of_difference:i0,i0 where:t1,0,t2 add:t3,0 as_number:t1 add:t5,0 sub:t6,1 add:t4,t7 log1p:t8 sub:t0,t9 mul:i1,t10 add:t11,0 neg:t12 add:1,t8 div:t2,t14 sub:t15,i1 out:t13,t16 */
+static void g107_f32_in_double(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    const int told = call->soon != NULL;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        const int64_t apart0 = APART(0, sizeof(float));
+        const char *const soon0 = SOON(0, sizeof(float));
+        const void *const in1 = (const char *)call->ins[1] + row * call->pitches[1];
+        const int64_t apart1 = APART(1, sizeof(float));
+        const char *const soon1 = SOON(1, sizeof(float));
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        char *const out1 = (char *)call->outs[1] + row * call->out_pitches[1];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li0;
+            const double_vector ut0 = ui0 - ui0;
+            const double_mask lt1 = equal_double(lt0, all_double(0));
+            const double_mask ut1 = equal_double(ut0, all_double(0));
+            const double_vector lt2 = exp_of_difference_double(li0, li0);
+            const double_vector ut2 = exp_of_difference_double(ui0, ui0);
+            const double_vector lt3 = select_double(lt1, all_double(0), lt2);
+            const double_vector ut3 = select_double(ut1, all_double(0), ut2);
+            const double_vector lt4 = lt3 + all_double(0);
+            const double_vector ut4 = ut3 + all_double(0);
+            const double_vector lt5 = number_double(lt1);
+            const double_vector ut5 = number_double(ut1);
+            const double_vector lt6 = lt5 + all_double(0);
+            const double_vector ut6 = ut5 + all_double(0);
+            const double_vector lt7 = lt6 - all_double(1);
+            const double_vector ut7 = ut6 - all_double(1);
+            const double_vector lt8 = lt4 + lt7;
+            const double_vector ut8 = ut4 + ut7;
+            const double_vector lt9 = log1p_of_double(lt8);
+            const double_vector ut9 = log1p_of_double(ut8);
+            const double_vector lt10 = lt0 - lt9;
+            const double_vector ut10 = ut0 - ut9;
+            const double_vector lt11 = li1 * lt10;
+            const double_vector ut11 = ui1 * ut10;
+            const double_vector lt12 = lt11 + all_double(0);
+            const double_vector ut12 = ut11 + all_double(0);
+            const double_vector lt13 = -lt12;
+            const double_vector ut13 = -ut12;
+            const double_vector lt14 = all_double(1) + lt8;
+            const double_vector ut14 = all_double(1) + ut8;
+            const double_vector lt15 = lt2 / lt14;
+            const double_vector ut15 = ut2 / ut14;
+            const double_vector lt16 = lt15 - li1;
+            const double_vector ut16 = ut15 - ui1;
+            PUT_f32(out0, i, left, JOINED_f32(lt13, ut13));
+            PUT_f32(out1, i, left, JOINED_f32(lt16, ut16));
+        }
+    }
+}
+
+static void g107_f32_plain(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    const int told = call->soon != NULL;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        const int64_t apart0 = APART(0, sizeof(float));
+        const char *const soon0 = SOON(0, sizeof(float));
+        const void *const in1 = (const char *)call->ins[1] + row * call->pitches[1];
+        const int64_t apart1 = APART(1, sizeof(float));
+        const char *const soon1 = SOON(1, sizeof(float));
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        char *const out1 = (char *)call->outs[1] + row * call->out_pitches[1];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi0;
+            const float_mask ft1 = equal_float(ft0, all_float(0));
+            const float_vector ft2 = exp_of_difference_float(fi0, fi0);
+            const float_vector ft3 = select_float(ft1, all_float(0), ft2);
+            const float_vector ft4 = ft3 + all_float(0);
+            const float_vector ft5 = number_float(ft1);
+            const float_vector ft6 = ft5 + all_float(0);
+            const float_vector ft7 = ft6 - all_float(1);
+            const float_vector ft8 = ft4 + ft7;
+            const float_vector ft9 = log1p_of_float(ft8);
+            const float_vector ft10 = ft0 - ft9;
+            const float_vector ft11 = fi1 * ft10;
+            const float_vector ft12 = ft11 + all_float(0);
+            const float_vector ft13 = -ft12;
+            const float_vector ft14 = all_float(1) + ft8;
+            const float_vector ft15 = ft2 / ft14;
+            const float_vector ft16 = ft15 - fi1;
+            PUT_f32(out0, i, left, ft13);
+            PUT_f32(out1, i, left, ft16);
+        }
+    }
+}
+
+static void g107_f16_in_double(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    const int told = call->soon != NULL;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        const int64_t apart0 = APART(0, sizeof(uint16_t));
+        const char *const soon0 = SOON(0, sizeof(uint16_t));
+        const void *const in1 = (const char *)call->ins[1] + row * call->pitches[1];
+        const int64_t apart1 = APART(1, sizeof(uint16_t));
+        const char *const soon1 = SOON(1, sizeof(uint16_t));
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        char *const out1 = (char *)call->outs[1] + row * call->out_pitches[1];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li0;
+            const double_vector ut0 = ui0 - ui0;
+            const double_mask lt1 = equal_double(lt0, all_double(0));
+            const double_mask ut1 = equal_double(ut0, all_double(0));
+            const double_vector lt2 = exp_of_difference_double(li0, li0);
+            const double_vector ut2 = exp_of_difference_double(ui0, ui0);
+            const double_vector lt3 = select_double(lt1, all_double(0), lt2);
+            const double_vector ut3 = select_double(ut1, all_double(0), ut2);
+            const double_vector lt4 = lt3 + all_double(0);
+            const double_vector ut4 = ut3 + all_double(0);
+            const double_vector lt5 = number_double(lt1);
+            const double_vector ut5 = number_double(ut1);
+            const double_vector lt6 = lt5 + all_double(0);
+            const double_vector ut6 = ut5 + all_double(0);
+            const double_vector lt7 = lt6 - all_double(1);
+            const double_vector ut7 = ut6 - all_double(1);
+            const double_vector lt8 = lt4 + lt7;
+            const double_vector ut8 = ut4 + ut7;
+            const double_vector lt9 = log1p_of_double(lt8);
+            const double_vector ut9 = log1p_of_double(ut8);
+            const double_vector lt10 = lt0 - lt9;
+            const double_vector ut10 = ut0 - ut9;
+            const double_vector lt11 = li1 * lt10;
+            const double_vector ut11 = ui1 * ut10;
+            const double_vector lt12 = lt11 + all_double(0);
+            const double_vector ut12 = ut11 + all_double(0);
+            const double_vector lt13 = -lt12;
+            const double_vector ut13 = -ut12;
+            const double_vector lt14 = all_double(1) + lt8;
+            const double_vector ut14 = all_double(1) + ut8;
+            const double_vector lt15 = lt2 / lt14;
+            const double_vector ut15 = ut2 / ut14;
+            const double_vector lt16 = lt15 - li1;
+            const double_vector ut16 = ut15 - ui1;
+            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
+            PUT_f16(out1, i, left, JOINED_f16(lt16, ut16));
+        }
+    }
+}
+
+static void g107_bf16_in_double(const fused_call *call, size_t n)
+{
+    const int streamed = call->streamed;
+    const int told = call->soon != NULL;
+    for (int64_t row = 0; row < call->rows; row++) {
+        const void *const in0 = (const char *)call->ins[0] + row * call->pitches[0];
+        const int64_t apart0 = APART(0, sizeof(uint16_t));
+        const char *const soon0 = SOON(0, sizeof(uint16_t));
+        const void *const in1 = (const char *)call->ins[1] + row * call->pitches[1];
+        const int64_t apart1 = APART(1, sizeof(uint16_t));
+        const char *const soon1 = SOON(1, sizeof(uint16_t));
+        char *const out0 = (char *)call->outs[0] + row * call->out_pitches[0];
+        char *const out1 = (char *)call->outs[1] + row * call->out_pitches[1];
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            ASK_IF_TOLD(soon0, apart0, i);
+            ASK_IF_TOLD(soon1, apart1, i);
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li0;
+            const double_vector ut0 = ui0 - ui0;
+            const double_mask lt1 = equal_double(lt0, all_double(0));
+            const double_mask ut1 = equal_double(ut0, all_double(0));
+            const double_vector lt2 = exp_of_difference_double(li0, li0);
+            const double_vector ut2 = exp_of_difference_double(ui0, ui0);
+            const double_vector lt3 = select_double(lt1, all_double(0), lt2);
+            const double_vector ut3 = select_double(ut1, all_double(0), ut2);
+            const double_vector lt4 = lt3 + all_double(0);
+            const double_vector ut4 = ut3 + all_double(0);
+            const double_vector lt5 = number_double(lt1);
+            const double_vector ut5 = number_double(ut1);
+            const double_vector lt6 = lt5 + all_double(0);
+            const double_vector ut6 = ut5 + all_double(0);
+            const double_vector lt7 = lt6 - all_double(1);
+            const double_vector ut7 = ut6 - all_double(1);
+            const double_vector lt8 = lt4 + lt7;
+            const double_vector ut8 = ut4 + ut7;
+            const double_vector lt9 = log1p_of_double(lt8);
+            const double_vector ut9 = log1p_of_double(ut8);
+            const double_vector lt10 = lt0 - lt9;
+            const double_vector ut10 = ut0 - ut9;
+            const double_vector lt11 = li1 * lt10;
+            const double_vector ut11 = ui1 * ut10;
+            const double_vector lt12 = lt11 + all_double(0);
+            const double_vector ut12 = ut11 + all_double(0);
+            const double_vector lt13 = -lt12;
+            const double_vector ut13 = -ut12;
+            const double_vector lt14 = all_double(1) + lt8;
+            const double_vector ut14 = all_double(1) + ut8;
+            const double_vector lt15 = lt2 / lt14;
+            const double_vector ut15 = ut2 / ut14;
+            const double_vector lt16 = lt15 - li1;
+            const double_vector ut16 = ut15 - ui1;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
+            PUT_bf16(out1, i, left, JOINED_bf16(lt16, ut16));
+        }
+    }
+}
+
 /* sub:i0,i1 */
-static void g103_f32_in_double(const fused_call *call, size_t n)
+static void g108_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25199,7 +25985,7 @@ static void g103_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g103_f32_plain(const fused_call *call, size_t n)
+static void g108_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25216,7 +26002,7 @@ static void g103_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g103_f16_settled(const fused_call *call, size_t n)
+static void g108_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25250,7 +26036,7 @@ static void g103_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g103_f16_plain(const fused_call *call, size_t n)
+static void g108_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25267,7 +26053,7 @@ static void g103_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g103_bf16_settled(const fused_call *call, size_t n)
+static void g108_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25301,7 +26087,7 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g103_bf16_plain(const fused_call *call, size_t n)
+static void g108_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25319,7 +26105,7 @@ static void g103_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 */
-static void g104_f32_in_double(const fused_call *call, size_t n)
+static void g109_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25343,7 +26129,7 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g104_f32_plain(const fused_call *call, size_t n)
+static void g109_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25361,7 +26147,7 @@ static void g104_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g104_f16_settled(const fused_call *call, size_t n)
+static void g109_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25398,7 +26184,7 @@ static void g104_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g104_f16_plain(const fused_call *call, size_t n)
+static void g109_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25416,7 +26202,7 @@ static void g104_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g104_bf16_settled(const fused_call *call, size_t n)
+static void g109_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25453,7 +26239,7 @@ static void g104_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g104_bf16_plain(const fused_call *call, size_t n)
+static void g109_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25472,7 +26258,7 @@ static void g104_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 */
-static void g105_f32_in_double(const fused_call *call, size_t n)
+static void g110_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25508,7 +26294,7 @@ static void g105_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g105_f32_plain(const fused_call *call, size_t n)
+static void g110_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25532,7 +26318,7 @@ static void g105_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g105_f16_settled(const fused_call *call, size_t n)
+static void g110_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25589,7 +26375,7 @@ static void g105_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g105_bf16_settled(const fused_call *call, size_t n)
+static void g110_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -25649,7 +26435,7 @@ static void g105_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 */
-static void g106_f32_in_double(const fused_call *call, size_t n)
+static void g111_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25715,7 +26501,7 @@ static void g106_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g106_f32_in_double_columns(const fused_call *call, size_t n)
+static void g111_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25756,7 +26542,7 @@ static void g106_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g106_f32_plain(const fused_call *call, size_t n)
+static void g111_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25798,7 +26584,7 @@ static void g106_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g106_f32_plain_columns(const fused_call *call, size_t n)
+static void g111_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25827,7 +26613,7 @@ static void g106_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g106_f16_in_double(const fused_call *call, size_t n)
+static void g111_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25893,7 +26679,7 @@ static void g106_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g106_f16_in_double_columns(const fused_call *call, size_t n)
+static void g111_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25934,7 +26720,7 @@ static void g106_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g106_bf16_in_double(const fused_call *call, size_t n)
+static void g111_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26000,7 +26786,7 @@ static void g106_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g106_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g111_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26041,7 +26827,7 @@ static void g106_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g106_finish(const fused_call *call, size_t n)
+static void g111_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
@@ -26050,7 +26836,7 @@ static void g106_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0 */
-static void g107_f32_in_double(const fused_call *call, size_t n)
+static void g112_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26116,7 +26902,7 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g107_f32_in_double_columns(const fused_call *call, size_t n)
+static void g112_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26157,7 +26943,7 @@ static void g107_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g107_f32_plain(const fused_call *call, size_t n)
+static void g112_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26199,7 +26985,7 @@ static void g107_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g107_f32_plain_columns(const fused_call *call, size_t n)
+static void g112_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26228,7 +27014,7 @@ static void g107_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g107_f16_in_double(const fused_call *call, size_t n)
+static void g112_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26294,7 +27080,7 @@ static void g107_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g107_f16_in_double_columns(const fused_call *call, size_t n)
+static void g112_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26335,7 +27121,7 @@ static void g107_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g107_bf16_in_double(const fused_call *call, size_t n)
+static void g112_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26401,7 +27187,7 @@ static void g107_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g107_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26442,7 +27228,7 @@ static void g107_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g107_finish(const fused_call *call, size_t n)
+static void g112_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -26453,7 +27239,7 @@ static void g107_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 */
-static void g108_f32_in_double(const fused_call *call, size_t n)
+static void g113_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -26487,7 +27273,7 @@ static void g108_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g108_f32_plain(const fused_call *call, size_t n)
+static void g113_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -26510,7 +27296,7 @@ static void g108_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g108_f16_settled(const fused_call *call, size_t n)
+static void g113_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -26564,7 +27350,7 @@ static void g108_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g108_bf16_settled(const fused_call *call, size_t n)
+static void g113_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -26619,7 +27405,7 @@ static void g108_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 */
-static void g109_f32_in_double(const fused_call *call, size_t n)
+static void g114_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26681,7 +27467,7 @@ static void g109_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g109_f32_in_double_columns(const fused_call *call, size_t n)
+static void g114_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26720,7 +27506,7 @@ static void g109_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g109_f32_plain(const fused_call *call, size_t n)
+static void g114_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26760,7 +27546,7 @@ static void g109_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g109_f32_plain_columns(const fused_call *call, size_t n)
+static void g114_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26788,7 +27574,7 @@ static void g109_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g109_f16_in_double(const fused_call *call, size_t n)
+static void g114_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26850,7 +27636,7 @@ static void g109_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g109_f16_in_double_columns(const fused_call *call, size_t n)
+static void g114_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26889,7 +27675,7 @@ static void g109_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g109_bf16_in_double(const fused_call *call, size_t n)
+static void g114_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26951,7 +27737,7 @@ static void g109_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g109_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g114_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26990,7 +27776,7 @@ static void g109_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g109_finish(const fused_call *call, size_t n)
+static void g114_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt7 = read_double(call->sums + 0 * call->stride + i);
@@ -26999,7 +27785,7 @@ static void g109_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0 */
-static void g110_f32_in_double(const fused_call *call, size_t n)
+static void g115_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27061,7 +27847,7 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g110_f32_in_double_columns(const fused_call *call, size_t n)
+static void g115_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27100,7 +27886,7 @@ static void g110_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g110_f32_plain(const fused_call *call, size_t n)
+static void g115_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27140,7 +27926,7 @@ static void g110_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g110_f32_plain_columns(const fused_call *call, size_t n)
+static void g115_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27168,7 +27954,7 @@ static void g110_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g110_f16_in_double(const fused_call *call, size_t n)
+static void g115_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27230,7 +28016,7 @@ static void g110_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g110_f16_in_double_columns(const fused_call *call, size_t n)
+static void g115_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27269,7 +28055,7 @@ static void g110_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g110_bf16_in_double(const fused_call *call, size_t n)
+static void g115_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27331,7 +28117,7 @@ static void g110_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g110_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g115_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27370,7 +28156,7 @@ static void g110_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g110_finish(const fused_call *call, size_t n)
+static void g115_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -27381,7 +28167,7 @@ static void g110_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 */
-static void g111_f32_in_double(const fused_call *call, size_t n)
+static void g116_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -27419,7 +28205,7 @@ static void g111_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g111_f32_plain(const fused_call *call, size_t n)
+static void g116_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -27445,7 +28231,7 @@ static void g111_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g111_f16_settled(const fused_call *call, size_t n)
+static void g116_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -27508,7 +28294,7 @@ static void g111_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g111_bf16_settled(const fused_call *call, size_t n)
+static void g116_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -27574,7 +28360,7 @@ static void g111_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 */
-static void g112_f32_in_double(const fused_call *call, size_t n)
+static void g117_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27642,7 +28428,7 @@ static void g112_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g112_f32_in_double_columns(const fused_call *call, size_t n)
+static void g117_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27685,7 +28471,7 @@ static void g112_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g112_f32_plain(const fused_call *call, size_t n)
+static void g117_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27729,7 +28515,7 @@ static void g112_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g112_f32_plain_columns(const fused_call *call, size_t n)
+static void g117_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27760,7 +28546,7 @@ static void g112_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g112_f16_in_double(const fused_call *call, size_t n)
+static void g117_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27828,7 +28614,7 @@ static void g112_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g112_f16_in_double_columns(const fused_call *call, size_t n)
+static void g117_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27871,7 +28657,7 @@ static void g112_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g112_bf16_in_double(const fused_call *call, size_t n)
+static void g117_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27939,7 +28725,7 @@ static void g112_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g117_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27982,7 +28768,7 @@ static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g112_finish(const fused_call *call, size_t n)
+static void g117_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
@@ -27991,7 +28777,7 @@ static void g112_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2 */
-static void g113_f32_in_double(const fused_call *call, size_t n)
+static void g118_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28059,7 +28845,7 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g113_f32_in_double_columns(const fused_call *call, size_t n)
+static void g118_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28102,7 +28888,7 @@ static void g113_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g113_f32_plain(const fused_call *call, size_t n)
+static void g118_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28146,7 +28932,7 @@ static void g113_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g113_f32_plain_columns(const fused_call *call, size_t n)
+static void g118_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28177,7 +28963,7 @@ static void g113_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g113_f16_in_double(const fused_call *call, size_t n)
+static void g118_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28245,7 +29031,7 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g113_f16_in_double_columns(const fused_call *call, size_t n)
+static void g118_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28288,7 +29074,7 @@ static void g113_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g113_bf16_in_double(const fused_call *call, size_t n)
+static void g118_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28356,7 +29142,7 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g118_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28399,7 +29185,7 @@ static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g113_finish(const fused_call *call, size_t n)
+static void g118_finish(const fused_call *call, size_t n)
 {
     const double_vector dk2 = all_double(call->constants[2]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -28410,7 +29196,7 @@ static void g113_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 sum:t1 */
-static void g114_f32_in_double(const fused_call *call, size_t n)
+static void g119_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28452,7 +29238,7 @@ static void g114_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g114_f32_in_double_columns(const fused_call *call, size_t n)
+static void g119_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28481,7 +29267,7 @@ static void g114_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g114_f32_plain(const fused_call *call, size_t n)
+static void g119_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28511,7 +29297,7 @@ static void g114_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g114_f32_plain_columns(const fused_call *call, size_t n)
+static void g119_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28534,7 +29320,7 @@ static void g114_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g114_f16_in_double(const fused_call *call, size_t n)
+static void g119_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28576,7 +29362,7 @@ static void g114_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g114_f16_in_double_columns(const fused_call *call, size_t n)
+static void g119_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28605,7 +29391,7 @@ static void g114_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g114_bf16_in_double(const fused_call *call, size_t n)
+static void g119_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28647,7 +29433,7 @@ static void g114_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g114_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g119_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28676,7 +29462,7 @@ static void g114_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g114_finish(const fused_call *call, size_t n)
+static void g119_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt2 = read_double(call->sums + 0 * call->stride + i);
@@ -28685,7 +29471,7 @@ static void g114_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 sum:t1 div:t2,k0 */
-static void g115_f32_in_double(const fused_call *call, size_t n)
+static void g120_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28727,7 +29513,7 @@ static void g115_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g115_f32_in_double_columns(const fused_call *call, size_t n)
+static void g120_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28756,7 +29542,7 @@ static void g115_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g115_f32_plain(const fused_call *call, size_t n)
+static void g120_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28786,7 +29572,7 @@ static void g115_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g115_f32_plain_columns(const fused_call *call, size_t n)
+static void g120_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28809,7 +29595,7 @@ static void g115_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g115_f16_in_double(const fused_call *call, size_t n)
+static void g120_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28851,7 +29637,7 @@ static void g115_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g115_f16_in_double_columns(const fused_call *call, size_t n)
+static void g120_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28880,7 +29666,7 @@ static void g115_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g115_bf16_in_double(const fused_call *call, size_t n)
+static void g120_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28922,7 +29708,7 @@ static void g115_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g115_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g120_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28951,7 +29737,7 @@ static void g115_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g115_finish(const fused_call *call, size_t n)
+static void g120_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -28962,7 +29748,7 @@ static void g115_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 square:t0 */
-static void g116_f32_in_double(const fused_call *call, size_t n)
+static void g121_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -28986,7 +29772,7 @@ static void g116_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g116_f32_plain(const fused_call *call, size_t n)
+static void g121_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -29004,7 +29790,7 @@ static void g116_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g116_f16_settled(const fused_call *call, size_t n)
+static void g121_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -29042,7 +29828,7 @@ static void g116_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g116_bf16_settled(const fused_call *call, size_t n)
+static void g121_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -29081,7 +29867,7 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 square:t0 sum:t1 */
-static void g117_f32_in_double(const fused_call *call, size_t n)
+static void g122_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29123,7 +29909,7 @@ static void g117_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g117_f32_in_double_columns(const fused_call *call, size_t n)
+static void g122_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29152,7 +29938,7 @@ static void g117_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g117_f32_plain(const fused_call *call, size_t n)
+static void g122_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29182,7 +29968,7 @@ static void g117_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g117_f32_plain_columns(const fused_call *call, size_t n)
+static void g122_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29205,7 +29991,7 @@ static void g117_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g117_f16_in_double(const fused_call *call, size_t n)
+static void g122_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29247,7 +30033,7 @@ static void g117_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g117_f16_in_double_columns(const fused_call *call, size_t n)
+static void g122_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29276,7 +30062,7 @@ static void g117_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g117_bf16_in_double(const fused_call *call, size_t n)
+static void g122_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29318,7 +30104,7 @@ static void g117_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g117_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g122_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29347,7 +30133,7 @@ static void g117_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g117_finish(const fused_call *call, size_t n)
+static void g122_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt2 = read_double(call->sums + 0 * call->stride + i);
@@ -29356,7 +30142,7 @@ static void g117_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 square:t0 sum:t1 div:t2,k0 */
-static void g118_f32_in_double(const fused_call *call, size_t n)
+static void g123_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29398,7 +30184,7 @@ static void g118_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g118_f32_in_double_columns(const fused_call *call, size_t n)
+static void g123_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29427,7 +30213,7 @@ static void g118_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g118_f32_plain(const fused_call *call, size_t n)
+static void g123_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29457,7 +30243,7 @@ static void g118_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g118_f32_plain_columns(const fused_call *call, size_t n)
+static void g123_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29480,7 +30266,7 @@ static void g118_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g118_f16_in_double(const fused_call *call, size_t n)
+static void g123_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29522,7 +30308,7 @@ static void g118_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g118_f16_in_double_columns(const fused_call *call, size_t n)
+static void g123_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29551,7 +30337,7 @@ static void g118_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g118_bf16_in_double(const fused_call *call, size_t n)
+static void g123_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29593,7 +30379,7 @@ static void g118_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g118_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g123_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29622,7 +30408,7 @@ static void g118_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g118_finish(const fused_call *call, size_t n)
+static void g123_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -29633,7 +30419,7 @@ static void g118_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,k0 */
-static void g119_f32_in_double(const fused_call *call, size_t n)
+static void g124_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -29652,7 +30438,7 @@ static void g119_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g119_f32_plain(const fused_call *call, size_t n)
+static void g124_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -29668,7 +30454,7 @@ static void g119_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g119_f16_settled(const fused_call *call, size_t n)
+static void g124_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -29702,7 +30488,7 @@ static void g119_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g119_f16_plain(const fused_call *call, size_t n)
+static void g124_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -29718,7 +30504,7 @@ static void g119_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g119_bf16_settled(const fused_call *call, size_t n)
+static void g124_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -29752,7 +30538,7 @@ static void g119_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g119_bf16_plain(const fused_call *call, size_t n)
+static void g124_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -29769,7 +30555,7 @@ static void g119_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,x0 */
-static void g120_f32_in_double(const fused_call *call, size_t n)
+static void g125_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -29788,7 +30574,7 @@ static void g120_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g120_f32_plain(const fused_call *call, size_t n)
+static void g125_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -29804,7 +30590,7 @@ static void g120_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g120_f16_settled(const fused_call *call, size_t n)
+static void g125_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -29838,7 +30624,7 @@ static void g120_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g120_f16_plain(const fused_call *call, size_t n)
+static void g125_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -29854,7 +30640,7 @@ static void g120_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g120_bf16_settled(const fused_call *call, size_t n)
+static void g125_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -29888,7 +30674,7 @@ static void g120_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g120_bf16_plain(const fused_call *call, size_t n)
+static void g125_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -29905,7 +30691,7 @@ static void g120_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 */
-static void g121_f32_in_double(const fused_call *call, size_t n)
+static void g126_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -29951,7 +30737,7 @@ static void g121_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g121_f32_plain(const fused_call *call, size_t n)
+static void g126_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -29984,7 +30770,7 @@ static void g121_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g121_f16_settled(const fused_call *call, size_t n)
+static void g126_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -30065,7 +30851,7 @@ static void g121_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g121_bf16_settled(const fused_call *call, size_t n)
+static void g126_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -30149,7 +30935,7 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 */
-static void g122_f32_in_double(const fused_call *call, size_t n)
+static void g127_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -30204,7 +30990,7 @@ static void g122_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g122_f32_plain(const fused_call *call, size_t n)
+static void g127_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -30243,7 +31029,7 @@ static void g122_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g122_f16_settled(const fused_call *call, size_t n)
+static void g127_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -30335,7 +31121,7 @@ static void g122_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g122_bf16_settled(const fused_call *call, size_t n)
+static void g127_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const int told = call->soon != NULL;
@@ -30431,7 +31217,7 @@ static void g122_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 */
-static void g123_f32_in_double(const fused_call *call, size_t n)
+static void g128_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30473,7 +31259,7 @@ static void g123_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g123_f32_in_double_columns(const fused_call *call, size_t n)
+static void g128_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30521,7 +31307,7 @@ static void g123_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g123_f32_plain(const fused_call *call, size_t n)
+static void g128_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30548,7 +31334,7 @@ static void g123_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g123_f32_plain_columns(const fused_call *call, size_t n)
+static void g128_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30581,7 +31367,7 @@ static void g123_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g123_f16_in_double(const fused_call *call, size_t n)
+static void g128_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30623,7 +31409,7 @@ static void g123_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g123_f16_in_double_columns(const fused_call *call, size_t n)
+static void g128_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30671,7 +31457,7 @@ static void g123_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g123_bf16_in_double(const fused_call *call, size_t n)
+static void g128_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30713,7 +31499,7 @@ static void g123_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g123_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g128_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30761,7 +31547,7 @@ static void g123_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g123_finish(const fused_call *call, size_t n)
+static void g128_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt10 = read_double(call->sums + 0 * call->stride + i);
@@ -30770,7 +31556,7 @@ static void g123_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1 */
-static void g124_f32_in_double(const fused_call *call, size_t n)
+static void g129_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30812,7 +31598,7 @@ static void g124_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g124_f32_in_double_columns(const fused_call *call, size_t n)
+static void g129_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30860,7 +31646,7 @@ static void g124_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g124_f32_plain(const fused_call *call, size_t n)
+static void g129_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30887,7 +31673,7 @@ static void g124_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g124_f32_plain_columns(const fused_call *call, size_t n)
+static void g129_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30920,7 +31706,7 @@ static void g124_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g124_f16_in_double(const fused_call *call, size_t n)
+static void g129_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30962,7 +31748,7 @@ static void g124_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g124_f16_in_double_columns(const fused_call *call, size_t n)
+static void g129_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31010,7 +31796,7 @@ static void g124_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g124_bf16_in_double(const fused_call *call, size_t n)
+static void g129_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31052,7 +31838,7 @@ static void g124_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g124_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g129_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31100,7 +31886,7 @@ static void g124_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g124_finish(const fused_call *call, size_t n)
+static void g129_finish(const fused_call *call, size_t n)
 {
     const double_vector dk1 = all_double(call->constants[1]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -31111,7 +31897,7 @@ static void g124_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 */
-static void g125_f32_in_double(const fused_call *call, size_t n)
+static void g130_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31149,7 +31935,7 @@ static void g125_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g125_f32_in_double_columns(const fused_call *call, size_t n)
+static void g130_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31193,7 +31979,7 @@ static void g125_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g125_f32_plain(const fused_call *call, size_t n)
+static void g130_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31218,7 +32004,7 @@ static void g125_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g125_f32_plain_columns(const fused_call *call, size_t n)
+static void g130_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31249,7 +32035,7 @@ static void g125_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g125_f16_in_double(const fused_call *call, size_t n)
+static void g130_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31287,7 +32073,7 @@ static void g125_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g125_f16_in_double_columns(const fused_call *call, size_t n)
+static void g130_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31331,7 +32117,7 @@ static void g125_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g125_bf16_in_double(const fused_call *call, size_t n)
+static void g130_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31369,7 +32155,7 @@ static void g125_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g125_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g130_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31413,7 +32199,7 @@ static void g125_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g125_finish(const fused_call *call, size_t n)
+static void g130_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
@@ -31422,7 +32208,7 @@ static void g125_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1 */
-static void g126_f32_in_double(const fused_call *call, size_t n)
+static void g131_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31460,7 +32246,7 @@ static void g126_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g126_f32_in_double_columns(const fused_call *call, size_t n)
+static void g131_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31504,7 +32290,7 @@ static void g126_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g126_f32_plain(const fused_call *call, size_t n)
+static void g131_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31529,7 +32315,7 @@ static void g126_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g126_f32_plain_columns(const fused_call *call, size_t n)
+static void g131_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31560,7 +32346,7 @@ static void g126_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g126_f16_in_double(const fused_call *call, size_t n)
+static void g131_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31598,7 +32384,7 @@ static void g126_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g126_f16_in_double_columns(const fused_call *call, size_t n)
+static void g131_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31642,7 +32428,7 @@ static void g126_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g126_bf16_in_double(const fused_call *call, size_t n)
+static void g131_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31680,7 +32466,7 @@ static void g126_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g126_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g131_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31724,7 +32510,7 @@ static void g126_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g126_finish(const fused_call *call, size_t n)
+static void g131_finish(const fused_call *call, size_t n)
 {
     const double_vector dk1 = all_double(call->constants[1]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -31735,7 +32521,7 @@ static void g126_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 */
-static void g127_f32_in_double(const fused_call *call, size_t n)
+static void g132_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -31773,7 +32559,7 @@ static void g127_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g127_f32_plain(const fused_call *call, size_t n)
+static void g132_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -31798,7 +32584,7 @@ static void g127_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g127_f16_settled(const fused_call *call, size_t n)
+static void g132_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -31856,7 +32642,7 @@ static void g127_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g127_bf16_settled(const fused_call *call, size_t n)
+static void g132_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -31918,7 +32704,7 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0 */
-static void g128_f32_in_double(const fused_call *call, size_t n)
+static void g133_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -31959,7 +32745,7 @@ static void g128_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g128_f32_plain(const fused_call *call, size_t n)
+static void g133_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -31986,7 +32772,7 @@ static void g128_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g128_f16_settled(const fused_call *call, size_t n)
+static void g133_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -32050,7 +32836,7 @@ static void g128_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g128_bf16_settled(const fused_call *call, size_t n)
+static void g133_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -32118,7 +32904,7 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 */
-static void g129_f32_in_double(const fused_call *call, size_t n)
+static void g134_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -32154,7 +32940,7 @@ static void g129_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g129_f32_plain(const fused_call *call, size_t n)
+static void g134_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -32178,7 +32964,7 @@ static void g129_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g129_f16_settled(const fused_call *call, size_t n)
+static void g134_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -32232,7 +33018,7 @@ static void g129_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g129_bf16_settled(const fused_call *call, size_t n)
+static void g134_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -32287,7 +33073,7 @@ static void g129_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0 */
-static void g130_f32_in_double(const fused_call *call, size_t n)
+static void g135_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -32326,7 +33112,7 @@ static void g130_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g130_f32_plain(const fused_call *call, size_t n)
+static void g135_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -32352,7 +33138,7 @@ static void g130_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g130_f16_settled(const fused_call *call, size_t n)
+static void g135_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -32414,7 +33200,7 @@ static void g130_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g130_bf16_settled(const fused_call *call, size_t n)
+static void g135_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -32477,7 +33263,7 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 */
-static void g131_f32_in_double(const fused_call *call, size_t n)
+static void g136_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -32516,7 +33302,7 @@ static void g131_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g131_f32_plain(const fused_call *call, size_t n)
+static void g136_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -32542,7 +33328,7 @@ static void g131_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g131_f16_settled(const fused_call *call, size_t n)
+static void g136_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -32604,7 +33390,7 @@ static void g131_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g131_bf16_settled(const fused_call *call, size_t n)
+static void g136_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -32670,7 +33456,7 @@ static void g131_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1 */
-static void g132_f32_in_double(const fused_call *call, size_t n)
+static void g137_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -32712,7 +33498,7 @@ static void g132_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g132_f32_plain(const fused_call *call, size_t n)
+static void g137_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -32740,7 +33526,7 @@ static void g132_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g132_f16_settled(const fused_call *call, size_t n)
+static void g137_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -32808,7 +33594,7 @@ static void g132_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g132_bf16_settled(const fused_call *call, size_t n)
+static void g137_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -32880,7 +33666,7 @@ static void g132_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 mul:2,t0 mul:i0,t1 */
-static void g133_f32_in_double(const fused_call *call, size_t n)
+static void g138_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -32910,7 +33696,7 @@ static void g133_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g133_f32_plain(const fused_call *call, size_t n)
+static void g138_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -32931,7 +33717,7 @@ static void g133_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g133_f16_settled(const fused_call *call, size_t n)
+static void g138_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -32976,7 +33762,7 @@ static void g133_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g133_bf16_settled(const fused_call *call, size_t n)
+static void g138_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -33023,7 +33809,7 @@ static void g133_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0 */
-static void g134_f32_in_double(const fused_call *call, size_t n)
+static void g139_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33056,7 +33842,7 @@ static void g134_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g134_f32_plain(const fused_call *call, size_t n)
+static void g139_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -33079,7 +33865,7 @@ static void g134_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g134_f16_settled(const fused_call *call, size_t n)
+static void g139_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33131,7 +33917,7 @@ static void g134_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g134_bf16_settled(const fused_call *call, size_t n)
+static void g139_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33186,7 +33972,7 @@ static void g134_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sign:t0 mul:i0,t1 */
-static void g135_f32_in_double(const fused_call *call, size_t n)
+static void g140_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -33216,7 +34002,7 @@ static void g135_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g135_f32_plain(const fused_call *call, size_t n)
+static void g140_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -33237,7 +34023,7 @@ static void g135_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g135_f16_settled(const fused_call *call, size_t n)
+static void g140_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -33282,7 +34068,7 @@ static void g135_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g135_bf16_settled(const fused_call *call, size_t n)
+static void g140_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     for (int64_t row = 0; row < call->rows; row++) {
@@ -33328,7 +34114,7 @@ static void g135_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0 */
-static void g136_f32_in_double(const fused_call *call, size_t n)
+static void g141_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33361,7 +34147,7 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g136_f32_plain(const fused_call *call, size_t n)
+static void g141_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -33384,7 +34170,7 @@ static void g136_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g136_f16_settled(const fused_call *call, size_t n)
+static void g141_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33437,7 +34223,7 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g136_bf16_settled(const fused_call *call, size_t n)
+static void g141_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33491,7 +34277,7 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 */
-static void g137_f32_in_double(const fused_call *call, size_t n)
+static void g142_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33528,7 +34314,7 @@ static void g137_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g137_f32_plain(const fused_call *call, size_t n)
+static void g142_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -33553,7 +34339,7 @@ static void g137_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g137_f16_settled(const fused_call *call, size_t n)
+static void g142_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33611,7 +34397,7 @@ static void g137_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g137_bf16_settled(const fused_call *call, size_t n)
+static void g142_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33673,7 +34459,7 @@ static void g137_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1 */
-static void g138_f32_in_double(const fused_call *call, size_t n)
+static void g143_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33713,7 +34499,7 @@ static void g138_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g138_f32_plain(const fused_call *call, size_t n)
+static void g143_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -33740,7 +34526,7 @@ static void g138_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g138_f16_settled(const fused_call *call, size_t n)
+static void g143_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33804,7 +34590,7 @@ static void g138_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g138_bf16_settled(const fused_call *call, size_t n)
+static void g143_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33873,7 +34659,7 @@ static void g138_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 */
-static void g139_f32_in_double(const fused_call *call, size_t n)
+static void g144_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -33916,7 +34702,7 @@ static void g139_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g139_f32_plain(const fused_call *call, size_t n)
+static void g144_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -33944,7 +34730,7 @@ static void g139_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g139_f16_settled(const fused_call *call, size_t n)
+static void g144_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -34009,7 +34795,7 @@ static void g139_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g139_bf16_settled(const fused_call *call, size_t n)
+static void g144_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -34080,7 +34866,7 @@ static void g139_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1 */
-static void g140_f32_in_double(const fused_call *call, size_t n)
+static void g145_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -34126,7 +34912,7 @@ static void g140_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g140_f32_plain(const fused_call *call, size_t n)
+static void g145_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -34156,7 +34942,7 @@ static void g140_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g140_f16_settled(const fused_call *call, size_t n)
+static void g145_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -34227,7 +35013,7 @@ static void g140_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g140_bf16_settled(const fused_call *call, size_t n)
+static void g145_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -34304,7 +35090,7 @@ static void g140_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:x0,i1 */
-static void g141_f32_in_double(const fused_call *call, size_t n)
+static void g146_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -34323,7 +35109,7 @@ static void g141_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g141_f32_plain(const fused_call *call, size_t n)
+static void g146_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -34339,7 +35125,7 @@ static void g141_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g141_f16_settled(const fused_call *call, size_t n)
+static void g146_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -34373,7 +35159,7 @@ static void g141_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g141_f16_plain(const fused_call *call, size_t n)
+static void g146_f16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -34389,7 +35175,7 @@ static void g141_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g141_bf16_settled(const fused_call *call, size_t n)
+static void g146_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
@@ -34423,7 +35209,7 @@ static void g141_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g141_bf16_plain(const fused_call *call, size_t n)
+static void g146_bf16_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
@@ -34440,7 +35226,7 @@ static void g141_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sum:i0 */
-static void g142_finish(const fused_call *call, size_t n)
+static void g147_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt0 = read_double(call->sums + 0 * call->stride + i);
@@ -34449,7 +35235,7 @@ static void g142_finish(const fused_call *call, size_t n)
 }
 
 /* where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3 */
-static void g143_f32_in_double(const fused_call *call, size_t n)
+static void g148_f32_in_double(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -34527,7 +35313,7 @@ static void g143_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g143_f32_plain(const fused_call *call, size_t n)
+static void g148_f32_plain(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
@@ -34594,7 +35380,7 @@ static void g143_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g143_f32_plain_columns(const fused_call *call, size_t n)
+static void g148_f32_plain_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -34649,7 +35435,7 @@ static void g143_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g143_f16_settled(const fused_call *call, size_t n)
+static void g148_f16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -34753,7 +35539,7 @@ static void g143_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g143_f16_in_double_columns(const fused_call *call, size_t n)
+static void g148_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -34825,7 +35611,7 @@ static void g143_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g143_bf16_settled(const fused_call *call, size_t n)
+static void g148_bf16_settled(const fused_call *call, size_t n)
 {
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
@@ -34933,7 +35719,7 @@ static void g143_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g143_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g148_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const char *const in0 = call->ins[0];
     const int64_t pitch0 = call->pitches[0];
@@ -35097,185 +35883,192 @@ static const fused_entry entries[] = {
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"exp:i1 sum:i0 mul:t0,t1 sub:i0,t2",
-     "s",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
-     {{NULL, g13_f32_in_double, g13_f32_plain}, {NULL, NULL, NULL}, {g13_f16_settled, NULL, NULL}, {g13_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g13_f32_plain_columns}, {NULL, NULL, NULL}, {g13_f16_settled_columns, NULL, NULL}, {g13_bf16_settled_columns, NULL, NULL}},
-     {NULL, NULL, NULL, NULL},
-     NULL},
-    {"exp:i2 neg:t0 mul:i0,t1",
+    {"exp:i1 add:i0,0 mul:t0,t1 sub:i0,t2",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g14_f32_in_double, g14_f32_plain}, {NULL, NULL, NULL}, {g14_f16_settled, NULL, NULL}, {g14_bf16_settled, NULL, NULL}},
+     {{NULL, g13_f32_in_double, g13_f32_plain}, {NULL, NULL, NULL}, {g13_f16_settled, NULL, NULL}, {g13_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"exp:i2 neg:t0 mul:i0,t1 div:t2,2",
+    {"exp:i1 sum:i0 mul:t0,t1 sub:i0,t2",
+     "s",
+     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
+     {{NULL, g14_f32_in_double, g14_f32_plain}, {NULL, NULL, NULL}, {g14_f16_settled, NULL, NULL}, {g14_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g14_f32_plain_columns}, {NULL, NULL, NULL}, {g14_f16_settled_columns, NULL, NULL}, {g14_bf16_settled_columns, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"exp:i2 neg:t0 mul:i0,t1",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g15_f32_in_double, g15_f32_plain}, {NULL, NULL, NULL}, {g15_f16_settled, NULL, NULL}, {g15_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"exp:i2 neg:t0 mul:i0,t1 div:t2,k0",
+    {"exp:i2 neg:t0 mul:i0,t1 div:t2,2",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g16_f32_in_double, g16_f32_plain}, {NULL, NULL, NULL}, {g16_f16_settled, NULL, NULL}, {g16_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3",
+    {"exp:i2 neg:t0 mul:i0,t1 div:t2,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g17_f32_in_double, g17_f32_plain}, {NULL, NULL, NULL}, {g17_f16_settled, NULL, NULL}, {g17_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2",
+    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g18_f32_in_double, g18_f32_plain}, {NULL, NULL, NULL}, {g18_f16_settled, NULL, NULL}, {g18_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0",
+    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g19_f32_in_double, g19_f32_plain}, {NULL, NULL, NULL}, {g19_f16_settled, NULL, NULL}, {g19_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"exp_of_difference:i0,i1 div:t0,i2",
+    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g20_f32_in_double, g20_f32_plain}, {NULL, NULL, NULL}, {g20_f16_settled, NULL, NULL}, {g20_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"exp_of_difference:i0,x0 div:t0,x1",
+    {"exp_of_difference:i0,i1 div:t0,i2",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g21_f32_in_double, g21_f32_plain}, {NULL, NULL, NULL}, {g21_f16_settled, NULL, NULL}, {g21_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
+    {"exp_of_difference:i0,x0 div:t0,x1",
+     "",
+     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g22_f32_in_double, g22_f32_plain}, {NULL, NULL, NULL}, {g22_f16_settled, NULL, NULL}, {g22_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
     {"exp_of_difference:i0,x0 sum:t0 out:t0,t1",
      "s",
      0, 0, 0, 0,
-     {{NULL, g22_f32_in_double, g22_f32_plain}, {NULL, NULL, NULL}, {NULL, g22_f16_in_double, NULL}, {NULL, g22_bf16_in_double, NULL}},
+     {{NULL, g23_f32_in_double, g23_f32_plain}, {NULL, NULL, NULL}, {NULL, g23_f16_in_double, NULL}, {NULL, g23_bf16_in_double, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g23_f32_in_double, g23_f32_plain}, {NULL, NULL, NULL}, {g23_f16_settled, NULL, NULL}, {g23_bf16_settled, NULL, NULL}},
+     {{NULL, g24_f32_in_double, g24_f32_plain}, {NULL, NULL, NULL}, {g24_f16_settled, NULL, NULL}, {g24_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g24_f32_in_double, g24_f32_plain}, {NULL, NULL, NULL}, {g24_f16_settled, NULL, NULL}, {g24_bf16_settled, NULL, NULL}},
+     {{NULL, g25_f32_in_double, g25_f32_plain}, {NULL, NULL, NULL}, {g25_f16_settled, NULL, NULL}, {g25_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g25_f32_in_double, g25_f32_plain}, {NULL, NULL, NULL}, {g25_f16_settled, NULL, NULL}, {g25_bf16_settled, NULL, NULL}},
+     {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {g26_f16_settled, NULL, NULL}, {g26_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {g26_f16_settled, NULL, NULL}, {g26_bf16_settled, NULL, NULL}},
+     {{NULL, g27_f32_in_double, g27_f32_plain}, {NULL, NULL, NULL}, {g27_f16_settled, NULL, NULL}, {g27_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,1 less:0,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g27_f32_in_double, g27_f32_plain}, {NULL, NULL, NULL}, {g27_f16_settled, NULL, NULL}, {g27_bf16_settled, NULL, NULL}},
+     {{NULL, g28_f32_in_double, g28_f32_plain}, {NULL, NULL, NULL}, {g28_f16_settled, NULL, NULL}, {g28_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g28_f32_in_double, g28_f32_plain}, {NULL, NULL, NULL}, {g28_f16_settled, NULL, NULL}, {g28_bf16_settled, NULL, NULL}},
+     {{NULL, g29_f32_in_double, g29_f32_plain}, {NULL, NULL, NULL}, {g29_f16_settled, NULL, NULL}, {g29_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g29_f32_in_double, g29_f32_plain}, {NULL, NULL, NULL}, {g29_f16_settled, NULL, NULL}, {g29_bf16_settled, NULL, NULL}},
+     {{NULL, g30_f32_in_double, g30_f32_plain}, {NULL, NULL, NULL}, {g30_f16_settled, NULL, NULL}, {g30_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g30_f32_in_double, g30_f32_plain}, {NULL, NULL, NULL}, {g30_f16_settled, NULL, NULL}, {g30_bf16_settled, NULL, NULL}},
+     {{NULL, g31_f32_in_double, g31_f32_plain}, {NULL, NULL, NULL}, {g31_f16_settled, NULL, NULL}, {g31_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g31_f32_in_double, g31_f32_plain}, {NULL, NULL, NULL}, {g31_f16_settled, NULL, g31_f16_plain}, {g31_bf16_settled, NULL, g31_bf16_plain}},
+     {{NULL, g32_f32_in_double, g32_f32_plain}, {NULL, NULL, NULL}, {g32_f16_settled, NULL, g32_f16_plain}, {g32_bf16_settled, NULL, g32_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,2",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g32_f32_in_double, g32_f32_plain}, {NULL, NULL, NULL}, {g32_f16_settled, NULL, NULL}, {g32_bf16_settled, NULL, NULL}},
+     {{NULL, g33_f32_in_double, g33_f32_plain}, {NULL, NULL, NULL}, {g33_f16_settled, NULL, NULL}, {g33_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g33_f32_in_double, g33_f32_plain}, {NULL, NULL, NULL}, {g33_f16_settled, NULL, NULL}, {g33_bf16_settled, NULL, NULL}},
+     {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {g34_f16_settled, NULL, NULL}, {g34_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"log:i0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {g34_f16_settled, NULL, NULL}, {g34_bf16_settled, NULL, NULL}},
+     {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {g35_f16_settled, NULL, NULL}, {g35_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {g35_f16_settled, NULL, NULL}, {g35_bf16_settled, NULL, NULL}},
+     {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {g36_f16_settled, NULL, NULL}, {g36_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {g36_f16_settled, NULL, NULL}, {g36_bf16_settled, NULL, NULL}},
+     {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {g37_f16_settled, NULL, NULL}, {g37_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {g37_f16_settled, NULL, NULL}, {g37_bf16_settled, NULL, NULL}},
+     {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {g38_f16_settled, NULL, NULL}, {g38_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"log_of_odds:i0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {g38_f16_settled, NULL, NULL}, {g38_bf16_settled, NULL, NULL}},
+     {{NULL, g39_f32_in_double, g39_f32_plain}, {NULL, NULL, NULL}, {g39_f16_settled, NULL, NULL}, {g39_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
@@ -35285,718 +36078,746 @@ static const fused_entry entries[] = {
      {{NULL, max_of_row_f32, max_of_row_f32}, {NULL, NULL, NULL}, {NULL, max_of_row_f16, NULL}, {NULL, max_of_row_bf16, NULL}},
      {{NULL, max_of_columns_f32, max_of_columns_f32}, {NULL, NULL, NULL}, {NULL, max_of_columns_f16, NULL}, {NULL, max_of_columns_bf16, NULL}},
      {max_of_rows_f32, NULL, max_of_rows_f16, max_of_rows_bf16},
-     g39_finish},
+     g40_finish},
     {"max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4",
      "ms",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 0,
-     {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double, NULL}, {NULL, g40_bf16_in_double, NULL}},
+     {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {NULL, g41_f16_in_double, NULL}, {NULL, g41_bf16_in_double, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2",
      "ms",
      1, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2), 8,
-     {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {g41_f16_settled, NULL, NULL}, {g41_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g41_f32_plain_columns}, {NULL, NULL, NULL}, {g41_f16_settled_columns, NULL, NULL}, {g41_bf16_settled_columns, NULL, NULL}},
+     {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {g42_f16_settled, NULL, NULL}, {g42_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g42_f32_plain_columns}, {NULL, NULL, NULL}, {g42_f16_settled_columns, NULL, NULL}, {g42_bf16_settled_columns, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10",
      "mss",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2), 24,
-     {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {g42_f16_settled, NULL, NULL}, {g42_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g42_f32_plain_columns}, {NULL, NULL, NULL}, {g42_f16_settled_columns, NULL, NULL}, {g42_bf16_settled_columns, NULL, NULL}},
+     {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {g43_f16_settled, NULL, NULL}, {g43_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g43_f32_plain_columns}, {NULL, NULL, NULL}, {g43_f16_settled_columns, NULL, NULL}, {g43_bf16_settled_columns, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17",
      "msss",
      1, 1 << F32 | 1 << F16 | 1 << BF16, 0, 36,
-     {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {NULL, g43_f16_in_double, NULL}, {NULL, g43_bf16_in_double, NULL}},
-     {{NULL, NULL, g43_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g43_f16_in_double_columns, NULL}, {NULL, g43_bf16_in_double_columns, NULL}},
+     {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {NULL, g44_f16_in_double, NULL}, {NULL, g44_bf16_in_double, NULL}},
+     {{NULL, NULL, g44_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g44_f16_in_double_columns, NULL}, {NULL, g44_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13",
      "msss",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 28,
-     {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {NULL, g44_f16_in_double, NULL}, {NULL, g44_bf16_in_double, NULL}},
-     {{NULL, NULL, g44_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g44_f16_in_double_columns, NULL}, {NULL, g44_bf16_in_double_columns, NULL}},
+     {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {NULL, g45_f16_in_double, NULL}, {NULL, g45_bf16_in_double, NULL}},
+     {{NULL, NULL, g45_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g45_f16_in_double_columns, NULL}, {NULL, g45_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9",
      "mss",
      0, 1 << F32 | 1 << F16 | 1 << BF16, 0, 24,
-     {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {g45_f16_settled, NULL, NULL}, {g45_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g45_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g45_f16_in_double_columns, NULL}, {NULL, g45_bf16_in_double_columns, NULL}},
+     {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, NULL}, {g46_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g46_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g46_f16_in_double_columns, NULL}, {NULL, g46_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:-1,i1 add:i0,t0",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, g46_f16_plain}, {g46_bf16_settled, NULL, g46_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     {NULL, NULL, NULL, NULL},
-     NULL},
-    {"mul:-1,i1 sub:i0,t0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
      {{NULL, g47_f32_in_double, g47_f32_plain}, {NULL, NULL, NULL}, {g47_f16_settled, NULL, g47_f16_plain}, {g47_bf16_settled, NULL, g47_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"mul:0,i1 add:i0,t0",
+    {"mul:-1,i1 sub:i0,t0",
      "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, NULL}, {g48_bf16_settled, NULL, NULL}},
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
+     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, g48_f16_plain}, {g48_bf16_settled, NULL, g48_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"mul:0,i1 sub:i0,t0",
+    {"mul:0,i1 add:i0,t0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, NULL}, {g49_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"mul:0.5,i1 add:i0,t0",
+    {"mul:0,i1 sub:i0,t0",
      "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, g50_f16_plain}, {g50_bf16_settled, NULL, g50_bf16_plain}},
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, NULL}, {g50_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"mul:0.5,i1 sub:i0,t0",
+    {"mul:0.5,i1 add:i0,t0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
      {{NULL, g51_f32_in_double, g51_f32_plain}, {NULL, NULL, NULL}, {g51_f16_settled, NULL, g51_f16_plain}, {g51_bf16_settled, NULL, g51_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"mul:2,i1 add:i0,t0",
+    {"mul:0.5,i1 sub:i0,t0",
      "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, g52_f16_plain}, {g52_bf16_settled, NULL, NULL}},
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
+     {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, g52_f16_plain}, {g52_bf16_settled, NULL, g52_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"mul:2,i1 sub:i0,t0",
+    {"mul:2,i1 add:i0,t0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g53_f32_in_double, g53_f32_plain}, {NULL, NULL, NULL}, {g53_f16_settled, NULL, g53_f16_plain}, {g53_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
+    {"mul:2,i1 sub:i0,t0",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, g54_f16_plain}, {g54_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
     {"mul:i0,-1",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, g54_f16_plain}, {g54_bf16_settled, NULL, g54_bf16_plain}},
+     {{NULL, g55_f32_in_double, g55_f32_plain}, {NULL, NULL, NULL}, {g55_f16_settled, NULL, g55_f16_plain}, {g55_bf16_settled, NULL, g55_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
      1, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 8,
-     {{NULL, g55_f32_in_double, g55_f32_plain}, {NULL, NULL, NULL}, {g55_f16_settled, NULL, NULL}, {g55_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g55_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g55_f16_in_double_columns, NULL}, {NULL, g55_bf16_in_double_columns, NULL}},
+     {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, NULL}, {g56_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g56_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g56_f16_in_double_columns, NULL}, {NULL, g56_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, g56_f16_plain}, {g56_bf16_settled, NULL, g56_bf16_plain}},
+     {{NULL, g57_f32_in_double, g57_f32_plain}, {NULL, NULL, NULL}, {g57_f16_settled, NULL, g57_f16_plain}, {g57_bf16_settled, NULL, g57_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
      1, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 8,
-     {{NULL, g57_f32_in_double, g57_f32_plain}, {NULL, NULL, NULL}, {g57_f16_settled, NULL, NULL}, {g57_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g57_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g57_f16_in_double_columns, NULL}, {NULL, g57_bf16_in_double_columns, NULL}},
+     {{NULL, g58_f32_in_double, g58_f32_plain}, {NULL, NULL, NULL}, {g58_f16_settled, NULL, NULL}, {g58_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g58_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g58_f16_in_double_columns, NULL}, {NULL, g58_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,0.5",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g58_f32_in_double, g58_f32_plain}, {NULL, NULL, NULL}, {g58_f16_settled, NULL, g58_f16_plain}, {g58_bf16_settled, NULL, g58_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     {NULL, NULL, NULL, NULL},
-     NULL},
-    {"mul:i0,2",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
      {{NULL, g59_f32_in_double, g59_f32_plain}, {NULL, NULL, NULL}, {g59_f16_settled, NULL, g59_f16_plain}, {g59_bf16_settled, NULL, g59_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"mul:i0,i1",
+    {"mul:i0,2",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
      {{NULL, g60_f32_in_double, g60_f32_plain}, {NULL, NULL, NULL}, {g60_f16_settled, NULL, g60_f16_plain}, {g60_bf16_settled, NULL, g60_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
+    {"mul:i0,i1",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
+     {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, g61_f16_plain}, {g61_bf16_settled, NULL, g61_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"mul:i0,i1 add:t0,0 mul:t1,i1 sub:t0,t2",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g62_f32_in_double, g62_f32_plain}, {NULL, NULL, NULL}, {g62_f16_settled, NULL, NULL}, {g62_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2",
      "s",
      0, 1 << F32, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
-     {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, NULL}, {g61_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g61_f32_plain_columns}, {NULL, NULL, NULL}, {g61_f16_settled_columns, NULL, NULL}, {g61_bf16_settled_columns, NULL, NULL}},
+     {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, NULL}, {g63_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g63_f32_plain_columns}, {NULL, NULL, NULL}, {g63_f16_settled_columns, NULL, NULL}, {g63_bf16_settled_columns, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4",
-     "s",
-     0, 1 << F32, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
-     {{NULL, g62_f32_in_double, g62_f32_plain}, {NULL, NULL, NULL}, {g62_f16_settled, NULL, NULL}, {g62_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g62_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g62_f16_in_double_columns, NULL}, {NULL, g62_bf16_in_double_columns, NULL}},
-     {NULL, NULL, NULL, NULL},
-     NULL},
-    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4",
-     "s",
-     0, 1 << F32, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
-     {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, NULL}, {g63_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g63_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g63_f16_in_double_columns, NULL}, {NULL, g63_bf16_in_double_columns, NULL}},
-     {NULL, NULL, NULL, NULL},
-     NULL},
-    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4",
      "s",
      0, 1 << F32, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
      {{NULL, g64_f32_in_double, g64_f32_plain}, {NULL, NULL, NULL}, {g64_f16_settled, NULL, NULL}, {g64_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g64_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g64_f16_in_double_columns, NULL}, {NULL, g64_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3",
+    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4",
      "s",
      0, 1 << F32, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
      {{NULL, g65_f32_in_double, g65_f32_plain}, {NULL, NULL, NULL}, {g65_f16_settled, NULL, NULL}, {g65_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g65_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g65_f16_in_double_columns, NULL}, {NULL, g65_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"mul:i0,k0",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, g66_f16_plain}, {g66_bf16_settled, NULL, g66_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4",
+     "s",
+     0, 1 << F32, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
+     {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, NULL}, {g66_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g66_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g66_f16_in_double_columns, NULL}, {NULL, g66_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
-     "ms",
-     1, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 8,
+    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3",
+     "s",
+     0, 1 << F32, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 4,
      {{NULL, g67_f32_in_double, g67_f32_plain}, {NULL, NULL, NULL}, {g67_f16_settled, NULL, NULL}, {g67_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, g67_f16_in_double_columns, NULL}, {NULL, g67_bf16_in_double_columns, NULL}},
+     {{NULL, NULL, g67_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g67_f16_in_double_columns, NULL}, {NULL, g67_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"mul:i0,x0",
+    {"mul:i0,k0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
      {{NULL, g68_f32_in_double, g68_f32_plain}, {NULL, NULL, NULL}, {g68_f16_settled, NULL, g68_f16_plain}, {g68_bf16_settled, NULL, g68_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
+    {"mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
+     "ms",
+     1, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 8,
+     {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {g69_f16_settled, NULL, NULL}, {g69_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, g69_f16_in_double_columns, NULL}, {NULL, g69_bf16_in_double_columns, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"mul:i0,x0",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
+     {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {g70_f16_settled, NULL, g70_f16_plain}, {g70_bf16_settled, NULL, g70_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
     {"mul:k0,i1 add:i0,t0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {g69_f16_settled, NULL, NULL}, {g69_bf16_settled, NULL, NULL}},
+     {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {g71_f16_settled, NULL, NULL}, {g71_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:k0,i1 sub:i0,t0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {g70_f16_settled, NULL, NULL}, {g70_bf16_settled, NULL, NULL}},
+     {{NULL, g72_f32_in_double, g72_f32_plain}, {NULL, NULL, NULL}, {g72_f16_settled, NULL, NULL}, {g72_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"mul:x0,i1",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {g71_f16_settled, NULL, g71_f16_plain}, {g71_bf16_settled, NULL, g71_bf16_plain}},
+     {{NULL, g73_f32_in_double, g73_f32_plain}, {NULL, NULL, NULL}, {g73_f16_settled, NULL, g73_f16_plain}, {g73_bf16_settled, NULL, g73_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g72_f32_in_double, g72_f32_plain}, {NULL, NULL, NULL}, {g72_f16_settled, NULL, NULL}, {g72_bf16_settled, NULL, NULL}},
+     {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {g74_f16_settled, NULL, NULL}, {g74_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13",
      "s",
      0, 0, 0, 0,
-     {{NULL, g73_f32_in_double, g73_f32_plain}, {NULL, NULL, NULL}, {NULL, g73_f16_in_double, NULL}, {NULL, g73_bf16_in_double, NULL}},
-     {{NULL, g73_f32_in_double_columns, g73_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g73_f16_in_double_columns, NULL}, {NULL, g73_bf16_in_double_columns, NULL}},
+     {{NULL, g75_f32_in_double, g75_f32_plain}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double, NULL}, {NULL, g75_bf16_in_double, NULL}},
+     {{NULL, g75_f32_in_double_columns, g75_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double_columns, NULL}, {NULL, g75_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
-     g73_finish},
+     g75_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0",
-     "s",
-     0, 0, 0, 0,
-     {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {NULL, g74_f16_in_double, NULL}, {NULL, g74_bf16_in_double, NULL}},
-     {{NULL, g74_f32_in_double_columns, g74_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g74_f16_in_double_columns, NULL}, {NULL, g74_bf16_in_double_columns, NULL}},
-     {NULL, NULL, NULL, NULL},
-     g74_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
-     "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g75_f32_in_double, g75_f32_plain}, {NULL, NULL, NULL}, {g75_f16_settled, NULL, NULL}, {g75_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     {NULL, NULL, NULL, NULL},
-     NULL},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14",
      "s",
      0, 0, 0, 0,
      {{NULL, g76_f32_in_double, g76_f32_plain}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double, NULL}, {NULL, g76_bf16_in_double, NULL}},
      {{NULL, g76_f32_in_double_columns, g76_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double_columns, NULL}, {NULL, g76_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g76_finish},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
+     "",
+     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {g77_f16_settled, NULL, NULL}, {g77_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14",
+     "s",
+     0, 0, 0, 0,
+     {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {NULL, g78_f16_in_double, NULL}, {NULL, g78_bf16_in_double, NULL}},
+     {{NULL, g78_f32_in_double_columns, g78_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g78_f16_in_double_columns, NULL}, {NULL, g78_bf16_in_double_columns, NULL}},
+     {NULL, NULL, NULL, NULL},
+     g78_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0",
      "s",
      0, 0, 0, 0,
-     {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double, NULL}, {NULL, g77_bf16_in_double, NULL}},
-     {{NULL, g77_f32_in_double_columns, g77_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double_columns, NULL}, {NULL, g77_bf16_in_double_columns, NULL}},
+     {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {NULL, g79_f16_in_double, NULL}, {NULL, g79_bf16_in_double, NULL}},
+     {{NULL, g79_f32_in_double_columns, g79_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g79_f16_in_double_columns, NULL}, {NULL, g79_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
-     g77_finish},
+     g79_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {g78_f16_settled, NULL, NULL}, {g78_bf16_settled, NULL, NULL}},
+     {{NULL, g80_f32_in_double, g80_f32_plain}, {NULL, NULL, NULL}, {g80_f16_settled, NULL, NULL}, {g80_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {g79_f16_settled, NULL, NULL}, {g79_bf16_settled, NULL, NULL}},
+     {{NULL, g81_f32_in_double, g81_f32_plain}, {NULL, NULL, NULL}, {g81_f16_settled, NULL, NULL}, {g81_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13",
      "s",
      0, 0, 0, 0,
-     {{NULL, g80_f32_in_double, g80_f32_plain}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double, NULL}, {NULL, g80_bf16_in_double, NULL}},
-     {{NULL, g80_f32_in_double_columns, g80_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double_columns, NULL}, {NULL, g80_bf16_in_double_columns, NULL}},
-     {NULL, NULL, NULL, NULL},
-     g80_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
-     "s",
-     0, 0, 0, 0,
-     {{NULL, g81_f32_in_double, g81_f32_plain}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double, NULL}, {NULL, g81_bf16_in_double, NULL}},
-     {{NULL, g81_f32_in_double_columns, g81_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double_columns, NULL}, {NULL, g81_bf16_in_double_columns, NULL}},
-     {NULL, NULL, NULL, NULL},
-     g81_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
-     "s",
-     0, 0, 0, 0,
      {{NULL, g82_f32_in_double, g82_f32_plain}, {NULL, NULL, NULL}, {NULL, g82_f16_in_double, NULL}, {NULL, g82_bf16_in_double, NULL}},
      {{NULL, g82_f32_in_double_columns, g82_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g82_f16_in_double_columns, NULL}, {NULL, g82_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g82_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
      "s",
      0, 0, 0, 0,
      {{NULL, g83_f32_in_double, g83_f32_plain}, {NULL, NULL, NULL}, {NULL, g83_f16_in_double, NULL}, {NULL, g83_bf16_in_double, NULL}},
      {{NULL, g83_f32_in_double_columns, g83_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g83_f16_in_double_columns, NULL}, {NULL, g83_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g83_finish},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7",
-     "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g84_f32_in_double, g84_f32_plain}, {NULL, NULL, NULL}, {g84_f16_settled, NULL, NULL}, {g84_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
+     "s",
+     0, 0, 0, 0,
+     {{NULL, g84_f32_in_double, g84_f32_plain}, {NULL, NULL, NULL}, {NULL, g84_f16_in_double, NULL}, {NULL, g84_bf16_in_double, NULL}},
+     {{NULL, g84_f32_in_double_columns, g84_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g84_f16_in_double_columns, NULL}, {NULL, g84_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
-     NULL},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8",
+     g84_finish},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
      "s",
      0, 0, 0, 0,
      {{NULL, g85_f32_in_double, g85_f32_plain}, {NULL, NULL, NULL}, {NULL, g85_f16_in_double, NULL}, {NULL, g85_bf16_in_double, NULL}},
      {{NULL, g85_f32_in_double_columns, g85_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g85_f16_in_double_columns, NULL}, {NULL, g85_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g85_finish},
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7",
+     "",
+     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g86_f32_in_double, g86_f32_plain}, {NULL, NULL, NULL}, {g86_f16_settled, NULL, NULL}, {g86_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8",
+     "s",
+     0, 0, 0, 0,
+     {{NULL, g87_f32_in_double, g87_f32_plain}, {NULL, NULL, NULL}, {NULL, g87_f16_in_double, NULL}, {NULL, g87_bf16_in_double, NULL}},
+     {{NULL, g87_f32_in_double_columns, g87_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g87_f16_in_double_columns, NULL}, {NULL, g87_bf16_in_double_columns, NULL}},
+     {NULL, NULL, NULL, NULL},
+     g87_finish},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0",
      "s",
      0, 0, 0, 0,
-     {{NULL, g86_f32_in_double, g86_f32_plain}, {NULL, NULL, NULL}, {NULL, g86_f16_in_double, NULL}, {NULL, g86_bf16_in_double, NULL}},
-     {{NULL, g86_f32_in_double_columns, g86_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g86_f16_in_double_columns, NULL}, {NULL, g86_bf16_in_double_columns, NULL}},
+     {{NULL, g88_f32_in_double, g88_f32_plain}, {NULL, NULL, NULL}, {NULL, g88_f16_in_double, NULL}, {NULL, g88_bf16_in_double, NULL}},
+     {{NULL, g88_f32_in_double_columns, g88_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g88_f16_in_double_columns, NULL}, {NULL, g88_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
-     g86_finish},
+     g88_finish},
     {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10",
-     "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g87_f32_in_double, g87_f32_plain}, {NULL, NULL, NULL}, {g87_f16_settled, NULL, NULL}, {g87_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     {NULL, NULL, NULL, NULL},
-     NULL},
-    {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
-     "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g88_f32_in_double, g88_f32_plain}, {NULL, NULL, NULL}, {g88_f16_settled, NULL, NULL}, {g88_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     {NULL, NULL, NULL, NULL},
-     NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g89_f32_in_double, g89_f32_plain}, {NULL, NULL, NULL}, {g89_f16_settled, NULL, NULL}, {g89_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
+    {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g90_f32_in_double, g90_f32_plain}, {NULL, NULL, NULL}, {g90_f16_settled, NULL, NULL}, {g90_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g91_f32_in_double, g91_f32_plain}, {NULL, NULL, NULL}, {g91_f16_settled, NULL, NULL}, {g91_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g92_f32_in_double, g92_f32_plain}, {NULL, NULL, NULL}, {g92_f16_settled, NULL, NULL}, {g92_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g93_f32_in_double, g93_f32_plain}, {NULL, NULL, NULL}, {g93_f16_settled, NULL, NULL}, {g93_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g94_f32_in_double, g94_f32_plain}, {NULL, NULL, NULL}, {g94_f16_settled, NULL, NULL}, {g94_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g95_f32_in_double, g95_f32_plain}, {NULL, NULL, NULL}, {g95_f16_settled, NULL, NULL}, {g95_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
      "",
      0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g96_f32_in_double, g96_f32_plain}, {NULL, NULL, NULL}, {g96_f16_settled, NULL, NULL}, {g96_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
+     "",
+     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g97_f32_in_double, g97_f32_plain}, {NULL, NULL, NULL}, {g97_f16_settled, NULL, NULL}, {g97_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
+     "",
+     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g98_f32_in_double, g98_f32_plain}, {NULL, NULL, NULL}, {g98_f16_settled, NULL, NULL}, {g98_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
     {"sub:i0,-0.5",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g97_f32_in_double, g97_f32_plain}, {NULL, NULL, NULL}, {g97_f16_settled, NULL, g97_f16_plain}, {g97_bf16_settled, NULL, g97_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     {NULL, NULL, NULL, NULL},
-     NULL},
-    {"sub:i0,-1",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g98_f32_in_double, g98_f32_plain}, {NULL, NULL, NULL}, {g98_f16_settled, NULL, g98_f16_plain}, {g98_bf16_settled, NULL, g98_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     {NULL, NULL, NULL, NULL},
-     NULL},
-    {"sub:i0,0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
      {{NULL, g99_f32_in_double, g99_f32_plain}, {NULL, NULL, NULL}, {g99_f16_settled, NULL, g99_f16_plain}, {g99_bf16_settled, NULL, g99_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i0,0.5",
+    {"sub:i0,-1",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
      {{NULL, g100_f32_in_double, g100_f32_plain}, {NULL, NULL, NULL}, {g100_f16_settled, NULL, g100_f16_plain}, {g100_bf16_settled, NULL, g100_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i0,1",
+    {"sub:i0,0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
      {{NULL, g101_f32_in_double, g101_f32_plain}, {NULL, NULL, NULL}, {g101_f16_settled, NULL, g101_f16_plain}, {g101_bf16_settled, NULL, g101_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i0,2",
+    {"sub:i0,0.5",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
      {{NULL, g102_f32_in_double, g102_f32_plain}, {NULL, NULL, NULL}, {g102_f16_settled, NULL, g102_f16_plain}, {g102_bf16_settled, NULL, g102_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i0,i1",
+    {"sub:i0,1",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
      {{NULL, g103_f32_in_double, g103_f32_plain}, {NULL, NULL, NULL}, {g103_f16_settled, NULL, g103_f16_plain}, {g103_bf16_settled, NULL, g103_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i0,i1 abs:t0",
+    {"sub:i0,2",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
      {{NULL, g104_f32_in_double, g104_f32_plain}, {NULL, NULL, NULL}, {g104_f16_settled, NULL, g104_f16_plain}, {g104_bf16_settled, NULL, g104_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
+    {"sub:i0,i0",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
+     {{NULL, g105_f32_in_double, g105_f32_plain}, {NULL, NULL, NULL}, {g105_f16_settled, NULL, g105_f16_plain}, {g105_bf16_settled, NULL, g105_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"sub:i0,i0 add:t0,1",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g106_f32_in_double, g106_f32_plain}, {NULL, NULL, NULL}, {g106_f16_settled, NULL, NULL}, {g106_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"sub:i0,i0 equal:t0,0 exp_of_difference:i0,i0 where:t1,0,t2 add:t3,0 as_number:t1 add:t5,0 sub:t6,1 add:t4,t7 log1p:t8 sub:t0,t9 mul:i1,t10 add:t11,0 neg:t12 add:1,t8 div:t2,t14 sub:t15,i1 out:t13,t16",
+     "",
+     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 1) | TAKES_ROWS(BF16, 1), 0,
+     {{NULL, g107_f32_in_double, g107_f32_plain}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double, NULL}, {NULL, g107_bf16_in_double, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"sub:i0,i1",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
+     {{NULL, g108_f32_in_double, g108_f32_plain}, {NULL, NULL, NULL}, {g108_f16_settled, NULL, g108_f16_plain}, {g108_bf16_settled, NULL, g108_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"sub:i0,i1 abs:t0",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
+     {{NULL, g109_f32_in_double, g109_f32_plain}, {NULL, NULL, NULL}, {g109_f16_settled, NULL, g109_f16_plain}, {g109_bf16_settled, NULL, g109_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g105_f32_in_double, g105_f32_plain}, {NULL, NULL, NULL}, {g105_f16_settled, NULL, NULL}, {g105_bf16_settled, NULL, NULL}},
+     {{NULL, g110_f32_in_double, g110_f32_plain}, {NULL, NULL, NULL}, {g110_f16_settled, NULL, NULL}, {g110_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7",
      "s",
      0, 0, 0, 0,
-     {{NULL, g106_f32_in_double, g106_f32_plain}, {NULL, NULL, NULL}, {NULL, g106_f16_in_double, NULL}, {NULL, g106_bf16_in_double, NULL}},
-     {{NULL, g106_f32_in_double_columns, g106_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g106_f16_in_double_columns, NULL}, {NULL, g106_bf16_in_double_columns, NULL}},
+     {{NULL, g111_f32_in_double, g111_f32_plain}, {NULL, NULL, NULL}, {NULL, g111_f16_in_double, NULL}, {NULL, g111_bf16_in_double, NULL}},
+     {{NULL, g111_f32_in_double_columns, g111_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g111_f16_in_double_columns, NULL}, {NULL, g111_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
-     g106_finish},
+     g111_finish},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0",
-     "s",
-     0, 0, 0, 0,
-     {{NULL, g107_f32_in_double, g107_f32_plain}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double, NULL}, {NULL, g107_bf16_in_double, NULL}},
-     {{NULL, g107_f32_in_double_columns, g107_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double_columns, NULL}, {NULL, g107_bf16_in_double_columns, NULL}},
-     {NULL, NULL, NULL, NULL},
-     g107_finish},
-    {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g108_f32_in_double, g108_f32_plain}, {NULL, NULL, NULL}, {g108_f16_settled, NULL, NULL}, {g108_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     {NULL, NULL, NULL, NULL},
-     NULL},
-    {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6",
-     "s",
-     0, 0, 0, 0,
-     {{NULL, g109_f32_in_double, g109_f32_plain}, {NULL, NULL, NULL}, {NULL, g109_f16_in_double, NULL}, {NULL, g109_bf16_in_double, NULL}},
-     {{NULL, g109_f32_in_double_columns, g109_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g109_f16_in_double_columns, NULL}, {NULL, g109_bf16_in_double_columns, NULL}},
-     {NULL, NULL, NULL, NULL},
-     g109_finish},
-    {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0",
-     "s",
-     0, 0, 0, 0,
-     {{NULL, g110_f32_in_double, g110_f32_plain}, {NULL, NULL, NULL}, {NULL, g110_f16_in_double, NULL}, {NULL, g110_bf16_in_double, NULL}},
-     {{NULL, g110_f32_in_double_columns, g110_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g110_f16_in_double_columns, NULL}, {NULL, g110_bf16_in_double_columns, NULL}},
-     {NULL, NULL, NULL, NULL},
-     g110_finish},
-    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g111_f32_in_double, g111_f32_plain}, {NULL, NULL, NULL}, {g111_f16_settled, NULL, NULL}, {g111_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     {NULL, NULL, NULL, NULL},
-     NULL},
-    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7",
      "s",
      0, 0, 0, 0,
      {{NULL, g112_f32_in_double, g112_f32_plain}, {NULL, NULL, NULL}, {NULL, g112_f16_in_double, NULL}, {NULL, g112_bf16_in_double, NULL}},
      {{NULL, g112_f32_in_double_columns, g112_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g112_f16_in_double_columns, NULL}, {NULL, g112_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g112_finish},
-    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2",
-     "s",
-     0, 0, 0, 0,
-     {{NULL, g113_f32_in_double, g113_f32_plain}, {NULL, NULL, NULL}, {NULL, g113_f16_in_double, NULL}, {NULL, g113_bf16_in_double, NULL}},
-     {{NULL, g113_f32_in_double_columns, g113_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g113_f16_in_double_columns, NULL}, {NULL, g113_bf16_in_double_columns, NULL}},
+    {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g113_f32_in_double, g113_f32_plain}, {NULL, NULL, NULL}, {g113_f16_settled, NULL, NULL}, {g113_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
-     g113_finish},
-    {"sub:i0,i1 abs:t0 sum:t1",
+     NULL},
+    {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6",
      "s",
      0, 0, 0, 0,
      {{NULL, g114_f32_in_double, g114_f32_plain}, {NULL, NULL, NULL}, {NULL, g114_f16_in_double, NULL}, {NULL, g114_bf16_in_double, NULL}},
      {{NULL, g114_f32_in_double_columns, g114_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g114_f16_in_double_columns, NULL}, {NULL, g114_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g114_finish},
-    {"sub:i0,i1 abs:t0 sum:t1 div:t2,k0",
+    {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0",
      "s",
      0, 0, 0, 0,
      {{NULL, g115_f32_in_double, g115_f32_plain}, {NULL, NULL, NULL}, {NULL, g115_f16_in_double, NULL}, {NULL, g115_bf16_in_double, NULL}},
      {{NULL, g115_f32_in_double_columns, g115_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g115_f16_in_double_columns, NULL}, {NULL, g115_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g115_finish},
-    {"sub:i0,i1 square:t0",
+    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g116_f32_in_double, g116_f32_plain}, {NULL, NULL, NULL}, {g116_f16_settled, NULL, NULL}, {g116_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i0,i1 square:t0 sum:t1",
+    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7",
      "s",
      0, 0, 0, 0,
      {{NULL, g117_f32_in_double, g117_f32_plain}, {NULL, NULL, NULL}, {NULL, g117_f16_in_double, NULL}, {NULL, g117_bf16_in_double, NULL}},
      {{NULL, g117_f32_in_double_columns, g117_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g117_f16_in_double_columns, NULL}, {NULL, g117_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g117_finish},
-    {"sub:i0,i1 square:t0 sum:t1 div:t2,k0",
+    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2",
      "s",
      0, 0, 0, 0,
      {{NULL, g118_f32_in_double, g118_f32_plain}, {NULL, NULL, NULL}, {NULL, g118_f16_in_double, NULL}, {NULL, g118_bf16_in_double, NULL}},
      {{NULL, g118_f32_in_double_columns, g118_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g118_f16_in_double_columns, NULL}, {NULL, g118_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g118_finish},
-    {"sub:i0,k0",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g119_f32_in_double, g119_f32_plain}, {NULL, NULL, NULL}, {g119_f16_settled, NULL, g119_f16_plain}, {g119_bf16_settled, NULL, g119_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+    {"sub:i0,i1 abs:t0 sum:t1",
+     "s",
+     0, 0, 0, 0,
+     {{NULL, g119_f32_in_double, g119_f32_plain}, {NULL, NULL, NULL}, {NULL, g119_f16_in_double, NULL}, {NULL, g119_bf16_in_double, NULL}},
+     {{NULL, g119_f32_in_double_columns, g119_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g119_f16_in_double_columns, NULL}, {NULL, g119_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
-     NULL},
-    {"sub:i0,x0",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g120_f32_in_double, g120_f32_plain}, {NULL, NULL, NULL}, {g120_f16_settled, NULL, g120_f16_plain}, {g120_bf16_settled, NULL, g120_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     g119_finish},
+    {"sub:i0,i1 abs:t0 sum:t1 div:t2,k0",
+     "s",
+     0, 0, 0, 0,
+     {{NULL, g120_f32_in_double, g120_f32_plain}, {NULL, NULL, NULL}, {NULL, g120_f16_in_double, NULL}, {NULL, g120_bf16_in_double, NULL}},
+     {{NULL, g120_f32_in_double_columns, g120_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g120_f16_in_double_columns, NULL}, {NULL, g120_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
-     NULL},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
+     g120_finish},
+    {"sub:i0,i1 square:t0",
      "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g121_f32_in_double, g121_f32_plain}, {NULL, NULL, NULL}, {g121_f16_settled, NULL, NULL}, {g121_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
-     "",
-     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g122_f32_in_double, g122_f32_plain}, {NULL, NULL, NULL}, {g122_f16_settled, NULL, NULL}, {g122_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+    {"sub:i0,i1 square:t0 sum:t1",
+     "s",
+     0, 0, 0, 0,
+     {{NULL, g122_f32_in_double, g122_f32_plain}, {NULL, NULL, NULL}, {NULL, g122_f16_in_double, NULL}, {NULL, g122_bf16_in_double, NULL}},
+     {{NULL, g122_f32_in_double_columns, g122_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g122_f16_in_double_columns, NULL}, {NULL, g122_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
-     NULL},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9",
+     g122_finish},
+    {"sub:i0,i1 square:t0 sum:t1 div:t2,k0",
      "s",
      0, 0, 0, 0,
      {{NULL, g123_f32_in_double, g123_f32_plain}, {NULL, NULL, NULL}, {NULL, g123_f16_in_double, NULL}, {NULL, g123_bf16_in_double, NULL}},
      {{NULL, g123_f32_in_double_columns, g123_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g123_f16_in_double_columns, NULL}, {NULL, g123_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      g123_finish},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1",
-     "s",
-     0, 0, 0, 0,
-     {{NULL, g124_f32_in_double, g124_f32_plain}, {NULL, NULL, NULL}, {NULL, g124_f16_in_double, NULL}, {NULL, g124_bf16_in_double, NULL}},
-     {{NULL, g124_f32_in_double_columns, g124_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g124_f16_in_double_columns, NULL}, {NULL, g124_bf16_in_double_columns, NULL}},
-     {NULL, NULL, NULL, NULL},
-     g124_finish},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8",
-     "s",
-     0, 0, 0, 0,
-     {{NULL, g125_f32_in_double, g125_f32_plain}, {NULL, NULL, NULL}, {NULL, g125_f16_in_double, NULL}, {NULL, g125_bf16_in_double, NULL}},
-     {{NULL, g125_f32_in_double_columns, g125_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g125_f16_in_double_columns, NULL}, {NULL, g125_bf16_in_double_columns, NULL}},
-     {NULL, NULL, NULL, NULL},
-     g125_finish},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1",
-     "s",
-     0, 0, 0, 0,
-     {{NULL, g126_f32_in_double, g126_f32_plain}, {NULL, NULL, NULL}, {NULL, g126_f16_in_double, NULL}, {NULL, g126_bf16_in_double, NULL}},
-     {{NULL, g126_f32_in_double_columns, g126_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g126_f16_in_double_columns, NULL}, {NULL, g126_bf16_in_double_columns, NULL}},
-     {NULL, NULL, NULL, NULL},
-     g126_finish},
-    {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5",
+    {"sub:i0,k0",
      "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
+     {{NULL, g124_f32_in_double, g124_f32_plain}, {NULL, NULL, NULL}, {g124_f16_settled, NULL, g124_f16_plain}, {g124_bf16_settled, NULL, g124_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"sub:i0,x0",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
+     {{NULL, g125_f32_in_double, g125_f32_plain}, {NULL, NULL, NULL}, {g125_f16_settled, NULL, g125_f16_plain}, {g125_bf16_settled, NULL, g125_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
+     "",
+     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g126_f32_in_double, g126_f32_plain}, {NULL, NULL, NULL}, {g126_f16_settled, NULL, NULL}, {g126_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
+     "",
+     0, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g127_f32_in_double, g127_f32_plain}, {NULL, NULL, NULL}, {g127_f16_settled, NULL, NULL}, {g127_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g128_f32_in_double, g128_f32_plain}, {NULL, NULL, NULL}, {g128_f16_settled, NULL, NULL}, {g128_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9",
+     "s",
+     0, 0, 0, 0,
+     {{NULL, g128_f32_in_double, g128_f32_plain}, {NULL, NULL, NULL}, {NULL, g128_f16_in_double, NULL}, {NULL, g128_bf16_in_double, NULL}},
+     {{NULL, g128_f32_in_double_columns, g128_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g128_f16_in_double_columns, NULL}, {NULL, g128_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
-     NULL},
-    {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g129_f32_in_double, g129_f32_plain}, {NULL, NULL, NULL}, {g129_f16_settled, NULL, NULL}, {g129_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     g128_finish},
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1",
+     "s",
+     0, 0, 0, 0,
+     {{NULL, g129_f32_in_double, g129_f32_plain}, {NULL, NULL, NULL}, {NULL, g129_f16_in_double, NULL}, {NULL, g129_bf16_in_double, NULL}},
+     {{NULL, g129_f32_in_double_columns, g129_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g129_f16_in_double_columns, NULL}, {NULL, g129_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
-     NULL},
-    {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g130_f32_in_double, g130_f32_plain}, {NULL, NULL, NULL}, {g130_f16_settled, NULL, NULL}, {g130_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     g129_finish},
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8",
+     "s",
+     0, 0, 0, 0,
+     {{NULL, g130_f32_in_double, g130_f32_plain}, {NULL, NULL, NULL}, {NULL, g130_f16_in_double, NULL}, {NULL, g130_bf16_in_double, NULL}},
+     {{NULL, g130_f32_in_double_columns, g130_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g130_f16_in_double_columns, NULL}, {NULL, g130_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
-     NULL},
-    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5",
-     "",
-     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
-     {{NULL, g131_f32_in_double, g131_f32_plain}, {NULL, NULL, NULL}, {g131_f16_settled, NULL, NULL}, {g131_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     g130_finish},
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1",
+     "s",
+     0, 0, 0, 0,
+     {{NULL, g131_f32_in_double, g131_f32_plain}, {NULL, NULL, NULL}, {NULL, g131_f16_in_double, NULL}, {NULL, g131_bf16_in_double, NULL}},
+     {{NULL, g131_f32_in_double_columns, g131_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g131_f16_in_double_columns, NULL}, {NULL, g131_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
-     NULL},
-    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1",
+     g131_finish},
+    {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g132_f32_in_double, g132_f32_plain}, {NULL, NULL, NULL}, {g132_f16_settled, NULL, NULL}, {g132_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i1,i2 mul:2,t0 mul:i0,t1",
+    {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g133_f32_in_double, g133_f32_plain}, {NULL, NULL, NULL}, {g133_f16_settled, NULL, NULL}, {g133_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0",
+    {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g134_f32_in_double, g134_f32_plain}, {NULL, NULL, NULL}, {g134_f16_settled, NULL, NULL}, {g134_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i1,i2 sign:t0 mul:i0,t1",
+    {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g135_f32_in_double, g135_f32_plain}, {NULL, NULL, NULL}, {g135_f16_settled, NULL, NULL}, {g135_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0",
+    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g136_f32_in_double, g136_f32_plain}, {NULL, NULL, NULL}, {g136_f16_settled, NULL, NULL}, {g136_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4",
+    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g137_f32_in_double, g137_f32_plain}, {NULL, NULL, NULL}, {g137_f16_settled, NULL, NULL}, {g137_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1",
+    {"sub:i1,i2 mul:2,t0 mul:i0,t1",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g138_f32_in_double, g138_f32_plain}, {NULL, NULL, NULL}, {g138_f16_settled, NULL, NULL}, {g138_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5",
+    {"sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g139_f32_in_double, g139_f32_plain}, {NULL, NULL, NULL}, {g139_f16_settled, NULL, NULL}, {g139_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1",
+    {"sub:i1,i2 sign:t0 mul:i0,t1",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
      {{NULL, g140_f32_in_double, g140_f32_plain}, {NULL, NULL, NULL}, {g140_f16_settled, NULL, NULL}, {g140_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
+    {"sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g141_f32_in_double, g141_f32_plain}, {NULL, NULL, NULL}, {g141_f16_settled, NULL, NULL}, {g141_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g142_f32_in_double, g142_f32_plain}, {NULL, NULL, NULL}, {g142_f16_settled, NULL, NULL}, {g142_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g143_f32_in_double, g143_f32_plain}, {NULL, NULL, NULL}, {g143_f16_settled, NULL, NULL}, {g143_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g144_f32_in_double, g144_f32_plain}, {NULL, NULL, NULL}, {g144_f16_settled, NULL, NULL}, {g144_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1",
+     "",
+     0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 0,
+     {{NULL, g145_f32_in_double, g145_f32_plain}, {NULL, NULL, NULL}, {g145_f16_settled, NULL, NULL}, {g145_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     {NULL, NULL, NULL, NULL},
+     NULL},
     {"sub:x0,i1",
      "",
      0, 0, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(F16, 2) | TAKES_ROWS(BF16, 0) | TAKES_ROWS(BF16, 2), 0,
-     {{NULL, g141_f32_in_double, g141_f32_plain}, {NULL, NULL, NULL}, {g141_f16_settled, NULL, g141_f16_plain}, {g141_bf16_settled, NULL, g141_bf16_plain}},
+     {{NULL, g146_f32_in_double, g146_f32_plain}, {NULL, NULL, NULL}, {g146_f16_settled, NULL, g146_f16_plain}, {g146_bf16_settled, NULL, g146_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
@@ -36006,12 +36827,12 @@ static const fused_entry entries[] = {
      {{NULL, sum_of_row_f32, sum_of_row_f32}, {NULL, NULL, NULL}, {NULL, sum_of_row_f16, NULL}, {NULL, sum_of_row_bf16, NULL}},
      {{NULL, sum_of_columns_f32, sum_of_columns_f32}, {NULL, NULL, NULL}, {NULL, sum_of_columns_f16, NULL}, {NULL, sum_of_columns_bf16, NULL}},
      {sum_of_rows_f32, NULL, sum_of_rows_f16, sum_of_rows_bf16},
-     g142_finish},
+     g147_finish},
     {"where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3",
      "ms",
      1, 1 << F32 | 1 << F16 | 1 << BF16, TAKES_ROWS(F32, 1) | TAKES_ROWS(F32, 2) | TAKES_ROWS(F16, 0) | TAKES_ROWS(BF16, 0), 8,
-     {{NULL, g143_f32_in_double, g143_f32_plain}, {NULL, NULL, NULL}, {g143_f16_settled, NULL, NULL}, {g143_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g143_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g143_f16_in_double_columns, NULL}, {NULL, g143_bf16_in_double_columns, NULL}},
+     {{NULL, g148_f32_in_double, g148_f32_plain}, {NULL, NULL, NULL}, {g148_f16_settled, NULL, NULL}, {g148_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g148_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g148_f16_in_double_columns, NULL}, {NULL, g148_bf16_in_double_columns, NULL}},
      {NULL, NULL, NULL, NULL},
      NULL},
 };

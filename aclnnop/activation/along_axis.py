@@ -45,15 +45,24 @@ def gradient_plan(kernel: Callable[..., Array], grad: Operand, output: Operand, 
     return mapped(kernel, reads=(grad, output), writes=(out,), via=grad.dtype, compute=np.float64, single=True, axis=axis)
 
 
+def is_alone(x: Array, axis: int | None) -> bool:
+    """Whether rows have one element: it is its own maximum, and all that is left of it is whether it is finite."""
+    return axis is None or x.shape[axis] == 1
+
+
 def softmax(x: Array, *, axis: int | None) -> Array:
     """Exponentials below the maximum, so that none overflows, over their sum."""
+    if is_alone(x, axis):
+        return x - x + 1
     exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
     shares: Array = exponentials / exponentials.sum(axis=axis, keepdims=True)
     return shares
 
 
-def log_softmax(x: Array, *, axis: int) -> Array:
+def log_softmax(x: Array, *, axis: int | None) -> Array:
     """Differences to the maximum, less the logarithm of the sum of their exponentials."""
+    if is_alone(x, axis):
+        return x - x
     differences = x - x.max(axis=axis, keepdims=True)
     logarithms: Array = differences - np.log1p(rest_of_exponentials(differences, axis))
     return logarithms
