@@ -47,6 +47,8 @@ _SHORT_ROW = 32
 _DEARER_ROWS = {2: 129, 4: 49}
 """The same where a kernel goes through its one read three times, by the size of an element: the more there is to do, the less it counts
 that rows are turned."""
+_SEVERAL_ROWS = {4: 16}
+"""The same where a kernel has two phases, and so little to do in them that it takes several rows at a time."""
 _SHORT_LINE = 64
 """The same of elements that are turned: what comes between lines takes as long as those."""
 _LONG_COLUMN = 2049
@@ -271,7 +273,9 @@ class _Compiler:
         lower = _Lowering(self)
         in_parts = lower.can_be_split
         dear = len(lower.phases) > 2 and len(self.layouts) == 2
-        usual = _DEARER_ROWS.get(self.layouts[0].dtype.itemsize, _SHORT_ROW) if dear else _SHORT_ROW
+        several = len(lower.phases) == 2 and not any(node in lower.rows for node in lower.outputs)
+        lengths = _DEARER_ROWS if dear else _SEVERAL_ROWS if several else {}
+        usual = lengths.get(self.layouts[0].dtype.itemsize, _SHORT_ROW)
         longest = self._longest_column(elements, lower.kept) if shape == _COLUMNS and self._lie_along(rows) else usual
         short = bool(self.axes) and not in_parts and self._is_short(elements, rows, longest)
         fused, by_row = self._kernel(elements, short, by_lanes=shape == _BLOCKS)
