@@ -77,6 +77,7 @@ typedef struct {
     int turned_later;                  /* BLOCKS: results, while the rows of the next block are worked on */
     int64_t turned_rows;    /* ROWS of whole kernels: those gathered together */
     int64_t piece;          /* MAP of whole kernels that take several rows: elements that lie side by side in all operands and are one; else 0 */
+    int even_groups;        /* COLUMNS of whole kernels that have passes: those of a unit are a run, read and written where they are, and all runs lie evenly */
     int64_t together;       /* ROWS of whole kernels that take several: those that go through a phase together; else 0 */
     int turned_ahead;       /* ROWS: while those before them are worked on */
     int64_t chunks;      /* MAP, TOTALS: units of a row; COLUMNS: parts of all rows */

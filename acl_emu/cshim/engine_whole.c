@@ -13,7 +13,9 @@ enum { FEW_BESIDE = 8 };
 enum { NEAR_ROWS = 1024, FEW_ROWS = 24 };
 /* Elements of rows that are turned while others are worked on: longer ones leave no room for those. */
 enum { MOST_AHEAD = 1 << 18 };
-enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32, REDUCED_ROWS = 128, FOLDED = 64 };
+enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32, REDUCED_ROWS = 128 };
+/* Columns that are folded, fewer than so many; and what they are folded into: whole vectors, not too many for the first-level cache. */
+enum { MOST_FOLDED = 32, FOLDED = 64, FOLDED_COLUMNS = 1024 };
 
 /* Elements of MAP for whose sake a tile ends where they do: they lie in a row in memory, or repeat themselves, so that a few of them are gathered for all. */
 enum { LONG_RUN = 512, LONG_SPAN = 4096, LEAST_PIECE = 32 };
@@ -156,6 +158,24 @@ static int64_t find_piece(const job *work)
     return piece >= LEAST_PIECE ? piece : 0;
 }
 
+/* How far it is in memory from a run to the next; 0 where that differs. */
+static int64_t to_next_run(const job *work, int64_t operand)
+{
+    const range_view *inner = &work->operands[operand].inner;
+    const int64_t run = work->program->run;
+    return inner->count == 1 ? run * inner->stride[0] : inner->count == 2 && inner->length[1] == run ? inner->stride[0] : 0;
+}
+
+static int lie_in_even_groups(const job *work)
+{
+    const header *program = work->program;
+    int even = program->lanes >= program->run && !program->of_rows;
+    for (int64_t k = 0; k < program->operands; k++) {
+        even &= work->ways[k] == IN_MEMORY && !work->operands[k].unread && to_next_run(work, k);
+    }
+    return even;
+}
+
 /* Rows that are gathered together; 0 where none are. */
 static int64_t rows_at_once(const job *work)
 {
@@ -179,6 +199,7 @@ void acl_emu_divide_whole(job *work)
     }
     if (has_passes(work)) {
         work->in_turn = parts_of(work->unit_length, program->lanes * program->outer);
+        work->even_groups = lie_in_even_groups(work);
     } else if (program->shape == MAP) {
         const int in_memory = !any_is(work, GATHERED) && !any_is(work, REPEATED);
         work->piece = takes_rows(work) && any_is(work, GATHERED) ? find_piece(work) : 0;
@@ -809,33 +830,49 @@ static void join_pieces(const job *work, room *own, int64_t row)
     memcpy(own->sums, found, size);
 }
 
-/* The same where all that is wanted of them is one number for each, and they lie evenly. */
-static void reduce_pieces(const job *work, room *own, int64_t row)
+/* Whether elements of a row are reduced where they are, in pieces: one number is all that is wanted of them. */
+static int are_reduced_in_pieces(const job *work)
 {
     const range_view *inner = &work->operands->inner;
+    const int64_t last = inner->count - 1;
+    return are_reduced_together(work) && last && inner->stride[last] == work->operands->item && inner->length[last] >= LEAST_PIECE;
+}
+
+/* What the elements of a place come to, as many whole pieces at a time as lie evenly. */
+static void reduce_pieces(const job *work, room *own, const place *at)
+{
+    const range_view *inner = &work->operands->inner;
+    const int64_t piece = inner->length[inner->count - 1], end = at->first + (int64_t)at->n;
     const int is_sum = *work->whole->reductions == 's';
     double found[REDUCED_ROWS];
-    const void *pieces = base_of(work, 0, row);
-    fused_call call = {.ins = &pieces, .sums = found, .pitches = inner->stride};
+    const void *pieces;
+    int64_t to_next[MOST_OPERANDS];
+    fused_call call = {.ins = &pieces, .sums = found, .pitches = to_next};
     clear_sums(work, own, PARTIALS);
-    for (int64_t first = 0; first < inner->length[0]; first += call.rows) {
-        call.rows = inner->length[0] - first < REDUCED_ROWS ? inner->length[0] - first : REDUCED_ROWS;
-        work->whole->rows[work->program->storage](&call, (size_t)inner->length[1]);
+    for (int64_t first = at->first, n; first < end; first += call.rows * n) {
+        const int64_t left = piece - first % piece, rest = end - first, whole = rest / piece;
+        n = left < rest ? left : rest;
+        call.rows = acl_emu_even_pieces(work, piece, first, n < piece ? 1 : whole < REDUCED_ROWS ? whole : REDUCED_ROWS, to_next);
+        pieces = base_of(work, 0, at->outer) + offset_of(inner, first);
+        work->whole->rows[work->program->storage](&call, (size_t)n);
         if (is_sum) {
             acl_emu_engine_tiles->row_sum[F64](own->sums, found, (size_t)call.rows);
         } else {
             acl_emu_engine_tiles->row_max[F64](own->sums, found, (size_t)call.rows);
         }
-        pieces = (const char *)pieces + call.rows * inner->stride[0];
     }
 }
 
 static void work_on_pieces(const job *work, room *own, int64_t begin, int64_t end)
 {
-    const int even = are_reduced_together(work) && work->ways[0] == IN_MEMORY && work->operands->inner.count == 2;
+    const int reduced = are_reduced_in_pieces(work);
     for (int64_t row = begin; row < end; row++) {
         begin_row(work, own, row);
-        (even ? reduce_pieces : join_pieces)(work, own, row);
+        if (reduced) {
+            reduce_pieces(work, own, &(place){.outer = row, .n = (size_t)work->program->inner});
+        } else {
+            join_pieces(work, own, row);
+        }
         finish_row(work, own, row);
     }
 }
@@ -935,6 +972,25 @@ static asked_columns ask_for_columns(const job *work, const room *own, const pla
     return next;
 }
 
+/* What is said to a kernel about some rows of columns. */
+static fused_call call_on_columns(const job *work, const room *own, void *rows[], const int64_t pitches[], const asked_columns *asked)
+{
+    const int64_t reads = work->program->reads;
+    return (fused_call){
+        .outs = rows + reads,
+        .ins = (const void *const *)rows,
+        .constants = own->constants,
+        .kept = own->kept,
+        .sums = own->sums,
+        .results = own->results,
+        .stride = sums_apart(work),
+        .pitches = pitches,
+        .out_pitches = pitches + reads,
+        .soon = asked->soon,
+        .apart = asked->apart,
+    };
+}
+
 /* Have the kernel work on some rows of columns, or on all of them; as many as are `folded` are one row, `next` are those that follow, or none. */
 static void call_columns(const job *work, room *own, const place *at, int64_t folded, const place *next)
 {
@@ -954,28 +1010,42 @@ static void call_columns(const job *work, room *own, const place *at, int64_t fo
         streamed &= k < reads || (in_memory && ((uintptr_t)rows[k] | (uintptr_t)pitches[k]) % acl_emu_engine_tiles->vector_bytes == 0);
     }
     const asked_columns asked = ask_for_columns(work, own, next);
-    const fused_call call = {
-        .outs = rows + reads,
-        .ins = (const void *const *)rows,
-        .constants = own->constants,
-        .kept = own->kept,
-        .sums = own->sums,
-        .results = own->results,
-        .stride = sums_apart(work),
-        .streamed = streamed,
-        .rows = at->rows / folded,
-        .together = column_rows_together(work, at),
-        .pitches = pitches,
-        .out_pitches = pitches + reads,
-        .soon = asked.soon,
-        .apart = asked.apart,
-    };
+    fused_call call = call_on_columns(work, own, rows, pitches, &asked);
+    call.streamed = streamed;
+    call.rows = at->rows / folded;
+    call.together = column_rows_together(work, at);
     work->kernel(&call, at->n);
     for (int64_t k = reads; k < program->operands; k++) {
         if (work->ways[k] == GATHERED) {
             move_columns(work, own, k, at, 1);
         }
     }
+}
+
+/* The same where runs of columns lie evenly in memory: nothing has to be looked for. */
+static void call_group(const job *work, const room *own, int64_t unit, int is_last)
+{
+    const header *program = work->program;
+    void *rows[MOST_OPERANDS];
+    int64_t pitches[MOST_OPERANDS];
+    asked_columns asked;
+    int streamed = work->streamed;
+    for (int64_t k = 0; k < program->operands; k++) {
+        const int64_t to_next = to_next_run(work, k);
+        rows[k] = work->memory[k] + unit * to_next;
+        pitches[k] = work->operands[k].outer.stride[0];
+        if (k < program->reads) {
+            asked.soon[k] = is_last ? own->rows[k] : (char *)rows[k] + to_next;
+            asked.apart[k] = is_last ? 0 : pitches[k];
+        } else {
+            streamed &= ((uintptr_t)rows[k] | (uintptr_t)pitches[k]) % acl_emu_engine_tiles->vector_bytes == 0;
+        }
+    }
+    fused_call call = call_on_columns(work, own, rows, pitches, &asked);
+    call.streamed = streamed;
+    call.rows = program->outer;
+    call.together = COLUMN_ROWS;
+    work->kernel(&call, (size_t)program->run);
 }
 
 /* From what columns have come to, to results. */
@@ -1000,35 +1070,49 @@ static place columns_at(const job *work, int64_t unit)
     return at;
 }
 
-/* Columns that are fewer than a vector holds, and lie in order: as many rows of them as fill whole cache lines are one row. */
-static int64_t rows_in_one(const job *work, const place *all)
+/* How far it is, in elements, from a row of columns to the next, the same in all that is read; 0 where it is not, or columns have to be gathered. */
+static int64_t even_width(const job *work)
 {
-    const int64_t n = (int64_t)all->n;
-    if (n >= ONE_VECTOR || n < work->program->inner || work->reductions != 1 || has_passes(work)) {
-        return 1;
-    }
+    const operand_view *first = work->operands;
     for (int64_t k = 0; k < work->program->reads; k++) {
-        if (work->ways[k] != IN_MEMORY || (!work->operands[k].unread && work->operands[k].outer.stride[0] != n * work->operands[k].item)) {
-            return 1;
+        const operand_view *view = &work->operands[k];
+        if (work->ways[k] != IN_MEMORY || view->unread || view->outer.stride[0] * first->item != first->outer.stride[0] * view->item) {
+            return 0;
         }
     }
-    return FOLDED / (n & -n);
+    return first->outer.stride[0] / first->item;
 }
 
-/* The same with these: what their columns come to is put together. Returns how many rows that were. */
+/* Few columns that fill no vectors: as many rows of them as fill whole cache lines are one row, along with what lies between them where that is little. */
+static int64_t rows_in_one(const job *work, const place *all)
+{
+    const int64_t n = (int64_t)all->n, width = even_width(work);
+    if (n >= MOST_FOLDED || n % ONE_VECTOR == 0 || width < n || width > 2 * n || work->reductions != 1 || has_passes(work)) {
+        return 1;
+    }
+    int64_t together = FOLDED / (width & -width);
+    while (together * width > FOLDED_COLUMNS && together * width % (2 * ONE_VECTOR) == 0) {
+        together /= 2;
+    }
+    return together;
+}
+
+/* The same with these: what their columns come to is put together. Behind the last row there may be nothing to be read. Returns how many rows that were. */
 static int64_t fold_columns(const job *work, room *own, const place *all)
 {
-    const int64_t together = rows_in_one(work, all), n = (int64_t)all->n, rows = all->rows / together * together;
+    const int64_t together = rows_in_one(work, all), width = even_width(work);
+    const int64_t rows = (all->rows - (width > (int64_t)all->n)) / together * together;
     if (together == 1 || !rows) {
         return 0;
     }
-    double found[ONE_VECTOR * FOLDED], *const sums = own->sums;
+    double found[2 * FOLDED_COLUMNS], *const sums = own->sums;
+    const size_t columns = (size_t)(together * width);
     own->sums = found;
-    clear_sums(work, own, (size_t)(together * n));
-    call_columns(work, own, &(place){.outer = all->outer, .rows = rows, .n = (size_t)(together * n)}, together, &(place){.n = 0});
+    clear_sums(work, own, columns);
+    call_columns(work, own, &(place){.outer = all->outer, .first = all->first, .rows = rows, .n = columns}, together, &(place){.n = 0});
     own->sums = sums;
     for (int64_t k = 0; k < together; k++) {
-        join_lanes(*work->whole->reductions, sums, found + k * n, all->n);
+        join_lanes(*work->whole->reductions, sums, found + k * width, all->n);
     }
     return rows;
 }
@@ -1036,6 +1120,10 @@ static int64_t fold_columns(const job *work, room *own, const place *all)
 /* Columns side by side. */
 static void run_columns(const job *work, room *own, int64_t unit)
 {
+    if (work->even_groups) {
+        call_group(work, own, unit, unit + 1 == work->units || (unit + 1) % work->in_turn == 0);
+        return;
+    }
     const place all = columns_at(work, unit);
     place next = {.n = 0};
     if (unit + 1 < work->units && (unit + 1) % work->in_turn) {
@@ -1066,7 +1154,11 @@ static void run_part(const job *work, room *own, int64_t unit)
     place at = piece_at(work->program, unit % work->chunks, work->unit_length);
     at.outer = unit / work->chunks;
     begin_row(work, own, at.outer);
-    call_kernel(work, own, &at);
+    if (work->ways[0] == GATHERED && are_reduced_in_pieces(work)) {
+        reduce_pieces(work, own, &at);
+    } else {
+        call_kernel(work, own, &at);
+    }
     memcpy(work->partials + (size_t)unit * size, own->sums, size * sizeof(double));
 }
 

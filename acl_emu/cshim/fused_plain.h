@@ -21,16 +21,27 @@ SUM_OF_ROW(f32)
 SUM_OF_ROW(f16)
 SUM_OF_ROW(bf16)
 
-/* Several rows, of each of which `sums` gets one number: the same that its PARTIALS would come to. */
+/* Several rows, of each of which `sums` gets one number: the same that its PARTIALS would come to. Where they lie apart, the beginning of the next one is
+ * asked for: a processor does not foresee it. */
 
-#define SUMS_OF_ROWS(storage)                                                                                             \
+enum { ASKED_OF_ROW = 1024 };
+
+static inline void ask_for_next_row(const char *row, int64_t pitch, int64_t size)
+{
+    if (pitch != size) {
+        ask_for(row + pitch, size < ASKED_OF_ROW ? size : ASKED_OF_ROW);
+    }
+}
+
+#define SUMS_OF_ROWS(storage, type)                                                                                           \
     static void sum_of_rows_##storage(const fused_call *call, size_t n)                                                   \
     {                                                                                                                     \
         const char *row = call->ins[0];                                                                                   \
         int64_t k = 0;                                                                                                    \
         double_vector low, high;                                                                                          \
-        SUMS_OF_EIGHT_ROWS(storage)                                                                                       \
+        SUMS_OF_EIGHT_ROWS(storage, type)                                                                                 \
         for (; k < call->rows; k++, row += call->pitches[0]) {                                                            \
+            ask_for_next_row(row, call->pitches[0], n * sizeof(type));                                                    \
             low = high = all_double(0);                                                                                   \
             add_row_##storage(row, n, &low, &high);                                                                       \
             call->sums[k] = sums_of(low, high);                                                                           \
@@ -43,10 +54,11 @@ SUM_OF_ROW(bf16)
         }                                                                                                                 \
     }
 #ifdef HAS_64
-#define SUMS_OF_EIGHT_ROWS(storage)                                                                                       \
+#define SUMS_OF_EIGHT_ROWS(storage, type)                                                                                 \
     for (; k + 8 <= call->rows; k += 8) {                                                                                 \
         double_vector sums[8];                                                                                            \
         EVERY for (int r = 0; r < 8; r++, row += call->pitches[0]) {                                                      \
+            ask_for_next_row(row, call->pitches[0], n * sizeof(type));                                                    \
             low = high = all_double(0);                                                                                   \
             add_row_##storage(row, n, &low, &high);                                                                       \
             sums[r] = low + high;                                                                                         \
@@ -54,11 +66,11 @@ SUM_OF_ROW(bf16)
         write_double(call->sums + k, sums_of_eight(sums));                                                                \
     }
 #else
-#define SUMS_OF_EIGHT_ROWS(storage)
+#define SUMS_OF_EIGHT_ROWS(storage, type)
 #endif
-SUMS_OF_ROWS(f32)
-SUMS_OF_ROWS(f16)
-SUMS_OF_ROWS(bf16)
+SUMS_OF_ROWS(f32, float)
+SUMS_OF_ROWS(f16, uint16_t)
+SUMS_OF_ROWS(bf16, uint16_t)
 
 /* Columns: some rows at a time, so that what they have come to is fetched less often; all of them, where few vectors hold that. Of some, those that
  * follow are asked for meanwhile: rows of a column lie in other pages than each other, which the processor does not foresee. */
@@ -175,7 +187,7 @@ MAX_OF_BLOCK(f32, float, read_float)
 MAX_OF_BLOCK(f16, uint16_t, read_f16)
 MAX_OF_BLOCK(bf16, uint16_t, read_bf16)
 
-/* The last columns, fewer than a vector holds, are filled up with zeros. */
+/* The last columns, fewer than a vector holds, are taken along with those before them, or filled up with zeros. */
 #define OF_COLUMNS(reduction, storage, type)                                                                              \
     static void reduction##_of_last_columns_##storage(const column_rows *rows, double *sums, size_t left)                 \
     {                                                                                                                     \
@@ -202,8 +214,14 @@ MAX_OF_BLOCK(bf16, uint16_t, read_bf16)
             for (; i + FLOATS <= n; i += FLOATS, rows.first += FLOATS * sizeof(type)) {                                   \
                 reduction##_of_block_##storage(&rows, call->sums + i, FLOATS);                                            \
             }                                                                                                             \
-            if (i < n) {                                                                                                  \
-                reduction##_of_last_columns_##storage(&rows, call->sums + i, n - i);                                      \
+            if (i < n && i) {                                                                                             \
+                double last[FLOATS];                                                                                      \
+                memcpy(last, call->sums + n - FLOATS, sizeof last);                                                       \
+                rows.first -= (i + FLOATS - n) * sizeof(type);                                                            \
+                reduction##_of_block_##storage(&rows, last, FLOATS);                                                      \
+                memcpy(call->sums + i, last + (i + FLOATS - n), (n - i) * sizeof(double));                                \
+            } else if (i < n) {                                                                                           \
+                reduction##_of_last_columns_##storage(&rows, call->sums, n);                                              \
             }                                                                                                             \
         }                                                                                                                 \
     }

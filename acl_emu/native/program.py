@@ -70,13 +70,15 @@ _LINE, _WIDE_STRIP_BYTES = 64, 1 << 18
 _COLUMN_ROWS, _PART_ELEMENTS, _FEW_ELEMENTS, _PARTS = 512, 1 << 18, 1 << 15, 16
 """Of the parts that tall columns are cut into, at least; fewer elements, down to a few, where that would make fewer parts than these."""
 _NARROW = 16
-"""Fewer columns that lie in order are worked on as columns, however few: the engine takes some rows of them for one."""
+"""Fewer columns whose rows lie evenly are worked on as columns, however few: the engine takes some rows of them for one."""
 _CACHED_COLUMNS, _CACHED_ELEMENTS = 512, 1 << 21
 """Columns of a unit where memory need not be read in long pieces since the caches hold it: what they come to stays in the first-level
 cache."""
 _LEAST_RUN = {_ROWS: 256, _COLUMNS: 32, _TOTALS: 4096}
 """Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered, and all of rows
 that are gone through more than once."""
+_LEAST_RUN_OF_COLUMNS = 16
+"""The same in columns that a whole kernel goes through once."""
 _LEAST_RUN_OF_STEPS, _LEAST_RUN_BESIDE_OTHERS = 48, 512
 """The same in steps without reductions, and where other operands are gathered anyway."""
 _LEAST_PLAIN_RUN = 32
@@ -298,7 +300,7 @@ class _Compiler:
             shape = _TOTALS
         if shape == _COLUMNS:
             block, lanes = self._column_parts(2 * lanes, *size) if in_parts else (size[0], self._strip_width(*size))
-            lanes = min(lanes, -(-self._run(shape, inner) // 16) * 16)
+            lanes = min(lanes, -(-self._run(shape, inner, in_parts=in_parts) // 16) * 16)
         return self._packed(lower, fused, shape, outer, inner, block, lanes)
 
     def _kernel(self, elements: list[int], side_by_side: bool, *, by_lanes: bool = False) -> tuple[Fused | None, bool]:
@@ -333,13 +335,13 @@ class _Compiler:
         fitting = (_STRIP_BYTES if in_lines else _WIDE_STRIP_BYTES) // column // 32 * 32
         return max(64, min(fitting, _TILE_BYTES // 4, -(-columns // 8 // 32) * 32))
 
-    def _run(self, shape: int, inner: list[int]) -> int:
+    def _run(self, shape: int, inner: list[int], *, in_parts: bool = False) -> int:
         """How many elements of the inner range lie side by side in all operands; all of them, where they have to be gathered anyway."""
         whole = self._size([], inner)[1]
         used = [index for index in range(len(self.layouts)) if index not in self.unread]
         runs = {index: self._pairs(index, inner)[-1] for index in used}
         run = min(length for length, _ in runs.values())
-        least = _LEAST_RUN.get(shape, whole)
+        least = _LEAST_RUN_OF_COLUMNS if shape == _COLUMNS and in_parts else _LEAST_RUN.get(shape, whole)
         if shape == _ROWS:
             least = _LEAST_PLAIN_RUN if self._is_plain() and len(self._pairs(0, inner)) == 2 else least
             if any(stride not in (0, self.layouts[index].dtype.itemsize) for index, (_, stride) in runs.items()):
@@ -427,10 +429,11 @@ class _Compiler:
         return length < least and rows >= (_SHORT_ROW if length < _LONG_COLUMN else _FEW_BESIDE)
 
     def _is_narrow(self, reduced: list[int], kept: list[int]) -> bool:
-        """Whether there are few columns, and all that is read lies in order."""
+        """Whether there are few columns, side by side in rows that lie evenly, in all that is read."""
         used = [index for index in range(self.reads) if index not in self.unread]
-        in_order = all(self._pairs(k, [*reduced, *kept]) == [(math.prod(self.domain), self.layouts[k].dtype.itemsize)] for k in used)
-        return 1 < self._size([], kept)[1] < _NARROW and in_order
+        columns = self._size([], kept)[1]
+        side_by_side = all(self._pairs(k, kept) == [(columns, self.layouts[k].dtype.itemsize)] for k in used)
+        return 1 < columns < _NARROW and side_by_side and all(len(self._pairs(k, reduced)) == 1 for k in used)
 
     def _column_width(self, lanes: int, size: Sequence[int], kept: int) -> int:
         """How many columns are worked on at once: some threads' worth of units, and what is kept stays near."""
@@ -477,8 +480,11 @@ class _Compiler:
         step_at = phase_at + len(spans)
         numbers = [number for s in steps for number in (_CODES[s.code], s.dst, *s.arguments, *(0,) * (3 - len(s.arguments)))]
         fused_at = step_at + len(numbers)
-        in_pieces = shape != _ROWS or (fused is not None and lower.can_be_split)
-        run = self._run(shape if in_pieces else _MAP, inner) if shape != _MAP or fused is not None else self._run_of_steps(inner)
+        in_parts = fused is not None and lower.can_be_split
+        if shape == _MAP and fused is None:
+            run = self._run_of_steps(inner)
+        else:
+            run = self._run(_MAP if shape == _ROWS and not in_parts else shape, inner, in_parts=in_parts)
         header = [
             *(DTYPES.index(self.lane.name), shape, *self._size(outer, inner)),
             *(self.reads, len(self.layouts), lower.slots, len(lower.constants), lower.kept, lower.sums, len(lower.phases)),

@@ -21,7 +21,7 @@ Axes = tuple[int, ...]
 _LAST = (-1,)
 _OF_ROWS = (0.0, 1.0, -1.0, 0.3, 257.0, 1e-3, 3e9, 1e-20, -70.0, np.inf, -np.inf, np.nan)
 _VECTOR = 16
-_LEAST, _MOST = 512, 8192
+_LEAST, _MOST, _SEVERAL = 512, 8192, 16
 """The lengths from which on numbers of rows are not repeated for each element, and rows are worked on in pieces."""
 LENGTHS = (2, 3, 16, 33, 100, 257)
 
@@ -142,7 +142,9 @@ def expected_of(given: Rows, *, single: bool = False) -> list[Estimate]:
 
 def loops_of(signature: str, length: int) -> str:
     """The loops around a kernel, on rows that lie one after the other."""
-    return "rows" if whole(signature).graph.reductions or length <= _MOST else "map"
+    known = whole(signature)
+    has_numbers_of_rows = any(name[0] == "x" for name in known.inputs)
+    return "rows" if known.graph.reductions or (has_numbers_of_rows and length <= _MOST) else "map"
 
 
 def check_kinds(signature: str, dtype: np.dtype[Any], rounds: int, *, single: bool = False) -> float:
@@ -161,7 +163,7 @@ def check_kinds(signature: str, dtype: np.dtype[Any], rounds: int, *, single: bo
         shares.append(check_rows(repeated, loops=loops_of(signature, _VECTOR * length), single=single))
     if whole(signature).graph.lane_outputs:  # so many numbers that some are hard to round
         given = drawn_rows(rng, signature, (140, 517), dtype, kinds=("normal", "negative", "dense"))
-        check_rows(given, loops="rows", single=single)
+        check_rows(given, loops=loops_of(signature, 517), single=single)
     return float(np.mean(shares))
 
 
@@ -200,14 +202,21 @@ def check_layout(signature: str, dtype: np.dtype[Any], layout: str) -> None:
         check_rows(given, inputs=[given.inputs[0], *laid(given.inputs[1:])], expected=expected)
 
 
+def loops_of_short(signature: str, length: int, *, single: bool) -> str:
+    """The loops around short rows: side by side, unless several go through two phases together, in float."""
+    graph = whole(signature).graph
+    return "rows" if single and length >= _SEVERAL and graph.phases == 2 and not graph.row_outputs else "columns"
+
+
 def check_short(signature: str, dtype: np.dtype[Any]) -> None:
     """Short rows side by side, all of them in each pass; in memory, with others between them, or gathered."""
     rng = np.random.default_rng(14)
     single = dtype == FLOAT
-    for count, length in ((32, 2), (40, 7), (1_100, 31), (2_600, 10)):
+    for count, length in ((32, 2), (40, 7), (1_100, 31), (2_600, 10), (500, 15), (500, 16)):
         given = drawn_rows(rng, signature, (count, length), dtype, kinds=CALM if single else KINDS)
-        expected = expected_of(given, single=single)
+        expected, loops = expected_of(given, single=single), loops_of_short(signature, length, single=single)
         for lay in (np.array, turned, stepped, apart):
             inputs = [lay(one) for one in given.inputs]
-            check_rows(given, inputs=inputs, loops="columns", single=single, expected=expected)
-            check_rows(given, [lay(one) for one in given.outputs()], inputs=inputs, loops="columns", single=single, expected=expected)
+            check_rows(given, inputs=inputs, loops=loops, single=single, expected=expected)
+            as_they_lie = "columns" if lay is turned else loops
+            check_rows(given, [lay(one) for one in given.outputs()], inputs=inputs, loops=as_they_lie, single=single, expected=expected)
