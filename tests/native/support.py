@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -112,6 +114,14 @@ def bit_patterns(count: int, seed: int) -> Array:
     drawn = np.random.default_rng(seed).integers(0, 1 << 32, count, dtype=np.uint32).view(np.float32)
     drawn[: len(ODD)] = ODD
     return drawn
+
+
+def memory_before_the_end(count: int, dtype: np.dtype[Any]) -> Array:
+    """So many numbers, the last of them in the last place before memory that nobody may touch."""
+    page, extent = mmap.PAGESIZE, count * dtype.itemsize
+    memory = np.frombuffer(mmap.mmap(-1, -(-extent // page) * page + page), np.uint8)
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(memory.ctypes.data + memory.size - page), page, 0) == 0
+    return memory[memory.size - page - extent : -page].view(dtype)
 
 
 def at_odd_address(array: Array) -> Array:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import math
-import mmap
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acl_emu import dtypes, native, soc
-from tests.native.support import BF16, assert_same, at_odd_address, plan_of, program_of, run, ulps
+from tests.native.support import BF16, assert_same, at_odd_address, memory_before_the_end, plan_of, program_of, run, ulps
 from tests.operators.accuracy import FLOAT, FLOATS, assert_accurate, spacing
 
 Array = npt.NDArray[Any]
@@ -223,12 +221,7 @@ def test_no_bit_depends_on_how_operands_lie(name: str, data: st.DataObject) -> N
 
 def at_the_end(values: Array, step: int) -> Array:
     """The same numbers, so many places apart, the last of them in the last place before memory that nobody may touch."""
-    page, extent = mmap.PAGESIZE, ((values.size - 1) * step + 1) * values.itemsize
-    room = mmap.mmap(-1, -(-extent // page) * page + page)
-    memory = np.frombuffer(room, np.uint8)
-    last = memory.ctypes.data + memory.size - page
-    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(last), page, 0) == 0
-    laid = memory[memory.size - page - extent : -page].view(values.dtype)
+    laid = memory_before_the_end((values.size - 1) * step + 1, values.dtype)
     laid[...] = 7
     laid[::step] = values
     return laid

@@ -12,7 +12,7 @@ import pytest
 from acl_emu import native, soc
 from tests.native.graphs import whole
 from tests.native.rows import Rows, apart, check_rows, drawn_rows, expected_of, run_whole, stepped, turned
-from tests.native.support import assert_same, run
+from tests.native.support import assert_same, memory_before_the_end, run
 from tests.native.whole import CALM
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS
 
@@ -60,6 +60,39 @@ def test_few_columns(signature: str, dtype: np.dtype[Any]) -> None:
             given = drawn_rows(rng, signature, (rows, columns), dtype)._replace(axis=(0,))
             check_rows(given, given.outputs(rng.choice([dtype, FLOAT])), loops="columns")
             check_rows(given, inputs=[stepped(one) for one in given.inputs])
+
+
+def with_gaps(rows: Array, gap: int) -> Array:
+    """With numbers that are none after each row but the last, behind which nobody may read."""
+    count, columns = rows.shape
+    memory = memory_before_the_end((count - 1) * (columns + gap) + columns, rows.dtype)
+    memory[...] = np.nan
+    laid = np.lib.stride_tricks.as_strided(memory, rows.shape, ((columns + gap) * rows.itemsize, rows.itemsize))
+    laid[...] = rows
+    return laid
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", [*PLAIN, SQUARES])
+def test_few_columns_with_gaps_between_rows(signature: str, dtype: np.dtype[Any]) -> None:
+    """What is between them is read with them where it is little, and counts for nothing."""
+    rng = np.random.default_rng(9)
+    for columns, gap in ((2, 1), (3, 4), (7, 3), (8, 8), (9, 55), (15, 1), (17, 15), (19, 2), (24, 8), (31, 33)):
+        for rows in (33, 64, 1029):
+            given = drawn_rows(rng, signature, (rows, columns), dtype)._replace(axis=(0,))
+            check_rows(given, inputs=[with_gaps(one, gap) for one in given.inputs], loops="columns")
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", [*PLAIN, SQUARES])
+def test_few_columns_of_images(signature: str, dtype: np.dtype[Any]) -> None:
+    """Those of each image on their own; of images that lie apart, too."""
+    rng = np.random.default_rng(10)
+    for shape in ((5, 70, 19), (3, 200, 16), (40, 33, 30)):
+        given = drawn_rows(rng, signature, (shape[0] * shape[1], shape[2]), dtype)
+        given = given._replace(inputs=[one.reshape(shape) for one in given.inputs], axis=(1,))
+        check_rows(given, loops="columns")
+        check_rows(given, inputs=[np.concatenate([one, one[:, :3]], axis=1)[:, : shape[1]] for one in given.inputs], loops="columns")
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
@@ -146,6 +179,20 @@ def test_rows_in_pieces(signature: str, name: str, dtype: np.dtype[Any]) -> None
         check_rows(given, inputs=[*given.inputs[:-1], last], expected=expected)
 
 
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", [*PLAIN, SQUARES])
+def test_long_rows_in_pieces(signature: str, dtype: np.dtype[Any]) -> None:
+    """So long that they are cut into parts, which end within pieces; of one row, and of several."""
+    rng = np.random.default_rng(11)
+    for shape, axis in (((700, 1, 101), (0, 2)), ((90, 3, 800), (0, 2)), ((2300, 2, 31), (0, 2)), ((3, 40, 2, 600), (0, 1, 3))):
+        given = drawn_rows(rng, signature, (1500, 1), dtype, kinds=CALM)
+        given = given._replace(inputs=[np.resize(one, shape) for one in given.inputs], axis=axis)
+        given.inputs[0][-1, ..., 0, -2] = np.nan
+        expected = expected_of(given)
+        check_rows(given, inputs=[np.concatenate([one, one[..., :5]], axis=-1)[..., : shape[-1]] for one in given.inputs], loops="totals", expected=expected)
+        check_rows(given, loops="totals", expected=expected)
+
+
 THREADED: dict[str, tuple[Shape, tuple[int, ...]]] = {
     "several rows": ((2_011, 70), (1,)),
     "columns": ((300, 700), (0,)),
@@ -154,6 +201,8 @@ THREADED: dict[str, tuple[Shape, tuple[int, ...]]] = {
     "tall columns": ((5_003, 60), (0,)),
     "images": ((5, 20, 1_200), (1,)),
     "pieces": ((20, 17, 300), (0, 2)),
+    "long rows in pieces": ((90, 3, 800), (0, 2)),
+    "few columns of images": ((20, 300, 19), (1,)),
 }
 
 

@@ -343,6 +343,28 @@ def test_long_columns(signature: str, dtype: np.dtype[Any]) -> None:
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("signature", SHORT)
+def test_columns_of_many_images(signature: str, dtype: np.dtype[Any]) -> None:
+    """One image after the other, evenly, or with two axes of them; results that lie apart as well, whose gaps stay as they are."""
+    rng = np.random.default_rng(28)
+    single = dtype == FLOAT
+    for images, length, columns in ((50, 2, 32), (6, 5, 47), (6, 30, 33), (4, 9, 100)):
+        flat = drawn_rows(rng, signature, (images * columns, length), dtype, kinds=CALM if single else KINDS)
+        given = flat._replace(inputs=[one.reshape(images, columns, -1).transpose(0, 2, 1).copy() for one in flat.inputs], axis=(1,))
+        expected = expected_of(given, single=single)
+        check_rows(given, loops="columns", single=single, expected=expected)
+        inputs, outputs = ([np.concatenate([one, one], axis=1) for one in some] for some in (given.inputs, given.outputs()))
+        for one in outputs:
+            one[...] = 7
+        laid = [one[:, : one.shape[1] // 2] for one in outputs]
+        check_rows(given, laid, inputs=[one[:, : one.shape[1] // 2] for one in inputs], loops="columns", single=single, expected=expected)
+        assert all((one[:, one.shape[1] // 2 :] == 7).all() for one in outputs)
+        uneven = [one.reshape(2, -1, *one.shape[1:]) for one in inputs]
+        two = given._replace(inputs=[one[:, :, : one.shape[2] // 2] for one in uneven], axis=(2,))
+        check_rows(two, loops="columns", single=single)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", SHORT)
 @pytest.mark.parametrize("columns", [640, 650])
 def test_short_rows_too_large_for_caches(columns: int, signature: str, dtype: np.dtype[Any]) -> None:
     """Images, the same over and over, whose results pass by the caches where they fill cache lines; and rows one after the other."""
