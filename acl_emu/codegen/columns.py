@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from acl_emu.codegen.graph import Graph, spelled
-from acl_emu.codegen.kernel import Kernel, between_of, forms_in, without_unused
+from acl_emu.codegen.graph import FUNCTION_UNITS, Bound, Errors, Graph, spelled
+from acl_emu.codegen.kernel import ROUGH_UNITS, Kernel, between_of, forms_in, last_errors, without_unused
 
 _FORMS = ("l", "u", "f", "il", "iu", "if")
 """Of a number of each row: halves of it in double, and in float; itself, and its reciprocal."""
@@ -142,6 +142,16 @@ class Columns(Kernel):
         yield from (f"    const double_vector l_{name} = lower_half(c_{name}), u_{name} = upper_half(c_{name});" for name in counted)
         yield from self._come_to(phase, tried=True)
 
+    @cached_property
+    def _logarithm(self) -> str:
+        """The logarithm of a rough sum, which is taken in float: of few rows it is most of the work. In double it is where results are in doubt."""
+        graph = self.graph
+        found = [name for name in graph.rows if graph.steps[name].op == "log1p"] if self._is_tried and graph.rough else []
+        return found[0] if found else ""
+
+    def _last_errors(self) -> tuple[Errors, list[Bound]]:
+        return last_errors(self.graph, ROUGH_UNITS + (FUNCTION_UNITS["log1p"] if self._logarithm else 0))
+
     # Phases
 
     def _by_vectors(self) -> Iterator[str]:
@@ -233,6 +243,10 @@ class Columns(Kernel):
                 yield f"    const double_vector u{name} = upper_half(f_{name});"
             elif name in graph.reductions:
                 yield f"    const double_vector l{name} = l_{name}, u{name} = u_{name};"
+            elif name == self._logarithm:
+                (inner,) = graph.steps[name].arguments
+                yield f"    const float_vector f{name} = trusted(l{inner}, u{inner}, log1p_of_float(joined(l{inner}, u{inner})));"
+                continue
             else:
                 yield from (f"    {self._statement(name, lane)}" for lane in "lu")
             reciprocal = f"l_unit * il{name}, u_unit * iu{name}" if tried and name == graph.rough else f"1 / l{name}, 1 / u{name}"
@@ -259,7 +273,8 @@ class Columns(Kernel):
         body = self._bodies[self._last]
         for name in (one for one in self.graph.steps if one in self.graph.rows and self.graph.levels[one] <= self._last):
             for form in sorted(forms_in(name, body, _FORMS)):
-                yield f"    write_{'float' if form[-1] == 'f' else 'double'}({self._slot(name, form)}, {form}{name});"
+                left = self.graph.steps[name].arguments[0] if name == self._logarithm and form in ("l", "u") else name
+                yield f"    write_{'float' if form[-1] == 'f' else 'double'}({self._slot(left, form)}, {form}{left});"
         if self._between:
             row = self._between.row
             if trusted:
@@ -276,7 +291,11 @@ class Columns(Kernel):
             for form in sorted(forms_in(name, lines, _FORMS)):
                 if f" {form}{name} = " not in text:
                     kind = "float" if form[-1] == "f" else "double"
-                    yield f"const {kind}_vector {form}{name} = read_{kind}({self._slot(name, form)});"
+                    if name == self._logarithm and kind == "double":
+                        (inner,) = self.graph.steps[name].arguments
+                        yield f"const double_vector {form}{name} = log1p_of_double(read_double({self._slot(inner, form)}));"
+                    else:
+                        yield f"const {kind}_vector {form}{name} = read_{kind}({self._slot(name, form)});"
 
     def _slot(self, name: str, form: str) -> str:
         """Where a number of each row is left."""

@@ -12,24 +12,27 @@ from acl_emu.codegen.shorter import shorter
 
 DIGITS = {"f16": 11, "bf16": 8}
 """Of the half types."""
-_ROUGH_UNITS = 1.25
+ROUGH_UNITS = 1.25
 """What was rounded to float, and was off by ROUGH of fused.h before."""
 _NAMES = {"abs": "absolute", "as_number": "number", "where": "select", "exp": "exp_of", "log": "log_of", "log1p": "log1p_of"}
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|"}
 _PREFIX = {"neg": "-", "not": "~"}
 
 
-def last_errors(graph: Graph) -> tuple[Errors, list[Bound]]:
-    """What is known of the last phase in float, and of its results; rows and what was kept have been rounded to float."""
+def last_errors(graph: Graph, rough_units: float = ROUGH_UNITS) -> tuple[Errors, list[Bound]]:
+    """What is known of the last phase in float, and of its results; rows and what was kept have been rounded to float.
+
+    ``rough_units``: how far what is made of a rough sum may be off.
+    """
     last = graph.phases - 1
     given = {name: graph.signs[name]._replace(units=1, error="") for name in (*graph.rows, *graph.kept)}
     for name in graph.rows:
         if graph.steps[name].op == "max" and graph.exact_in_float(graph.steps[name].arguments[0]):
             given[name] = given[name]._replace(units=0)
         elif graph.rough:
-            given[name] = given[name]._replace(units=_ROUGH_UNITS)
+            given[name] = given[name]._replace(units=rough_units)
     if graph.rough:
-        given |= {name: given[name]._replace(units=_ROUGH_UNITS) for name in graph.kept}
+        given |= {name: given[name]._replace(units=rough_units) for name in graph.kept}
     for name, step in graph.steps.items():  # of half types, products of two inputs have few enough digits
         if step.op == "mul" and all(graph.is_input(argument) for argument in step.arguments):
             given[name] = graph.signs[name]._replace(units=0, error="")
@@ -100,6 +103,9 @@ class Kernel:
         self.way = way
         self.columns = columns
         self.exactness = Exactness(graph, DIGITS.get(storage, FLOAT_DIGITS))
+
+    def _last_errors(self) -> tuple[Errors, list[Bound]]:
+        return last_errors(self.graph)
 
     _element = "i"
     """Where an element has its place in rooms for what is kept."""
@@ -304,7 +310,7 @@ class Kernel:
             return []
         dear = [name for name, step in self.graph.steps.items() if step.op in DEAR]
         doubtful = [name for name in self.graph.needed(dear) if name in self.graph.steps and any(self._doubts(name))]
-        if set(doubtful).difference(dear) or set(dear).intersection(last_errors(self.graph)[0].computed):
+        if set(doubtful).difference(dear) or set(dear).intersection(self._last_errors()[0].computed):
             return []
         used = self.graph.needed(self.graph.outputs, at_hand=dear)
         return [name for name in dear if name in used or name in doubtful]
@@ -466,7 +472,7 @@ class Kernel:
 
     def _floats(self, needed: Sequence[str], at_hand: Sequence[str], *, doubtful: bool) -> Iterator[str]:
         """The steps in float, and where they are doubtful."""
-        turned = last_errors(self.graph)[0].turned if doubtful and not self.exactness.applies else {}
+        turned = self._last_errors()[0].turned if doubtful and not self.exactness.applies else {}
         quotients = [quotient for quotient, _ in turned.values()]
         if doubtful:
             yield f"        float_mask doubt = {self._doubt_before()};"
@@ -556,7 +562,7 @@ class Kernel:
         yield f"        doubt |= {found};" if name in self.exactness.required else f"        const float_mask r{name} = {found};"
 
     def _doubts(self, name: str) -> Iterator[str]:
-        graph, step, errors = self.graph, self.graph.steps[name], last_errors(self.graph)[0]
+        graph, step, errors = self.graph, self.graph.steps[name], self._last_errors()[0]
         if step.op in COMPARED:
             # Where numbers that are compared may be off, so may the answer be, unless one is zero: known signs are never wrong.
             bounds = [errors.bounds[argument] for argument in step.arguments]
@@ -584,7 +590,7 @@ class Kernel:
         return self.graph.is_share(output) or between_of(self.graph, output) is not None
 
     def _settle(self, stored: Sequence[str], needed: Sequence[str]) -> Iterator[str]:
-        graph, exact, (errors, _) = self.graph, self.wide.graph, last_errors(self.graph)
+        graph, exact, (errors, _) = self.graph, self.wide.graph, self._last_errors()
         unclear, second = "", []
         for name in stored:
             bound, between = errors.bounds[name], between_of(graph, name)

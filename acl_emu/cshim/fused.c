@@ -7887,15 +7887,13 @@ static __attribute__((noinline)) void g43_f16_settled_columns_exactly(const fuse
     const double_vector ut8 = ut7 - all_double(1);
     const double_vector lt9 = lt5 + lt8;
     const double_vector ut9 = ut5 + ut8;
-    const double_vector lt10 = log1p_of_double(lt9);
-    const double_vector ut10 = log1p_of_double(ut9);
-    const float_vector ft10 = trusted(lt10, ut10, joined(lt10, ut10));
+    const float_vector ft10 = trusted(lt9, ut9, log1p_of_float(joined(lt9, ut9)));
     write_float((float *)(sums + 4 * stride) + i, ft0);
     write_double(sums + 0 * stride + i, lt0);
     write_double(sums + 0 * stride + i + DOUBLES, ut0);
     write_float((float *)(sums + 24 * stride) + i, ft10);
-    write_double(sums + 23 * stride + i, lt10);
-    write_double(sums + 23 * stride + i + DOUBLES, ut10);
+    write_double(sums + 19 * stride + i, lt9);
+    write_double(sums + 19 * stride + i + DOUBLES, ut9);
 }
 
 static void g43_f16_settled_columns(const fused_call *call, size_t n)
@@ -7934,15 +7932,13 @@ static void g43_f16_settled_columns(const fused_call *call, size_t n)
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
         const double_vector ut9 = ut5 + ut8;
-        const double_vector lt10 = log1p_of_double(lt9);
-        const double_vector ut10 = log1p_of_double(ut9);
-        const float_vector ft10 = trusted(lt10, ut10, joined(lt10, ut10));
+        const float_vector ft10 = trusted(lt9, ut9, log1p_of_float(joined(lt9, ut9)));
         write_float((float *)(sums + 4 * stride) + i, ft0);
         write_double(sums + 0 * stride + i, lt0);
         write_double(sums + 0 * stride + i + DOUBLES, ut0);
         write_float((float *)(sums + 24 * stride) + i, ft10);
-        write_double(sums + 23 * stride + i, lt10);
-        write_double(sums + 23 * stride + i + DOUBLES, ut10);
+        write_double(sums + 19 * stride + i, lt9);
+        write_double(sums + 19 * stride + i + DOUBLES, ut9);
     }
     for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
@@ -7954,9 +7950,9 @@ static void g43_f16_settled_columns(const fused_call *call, size_t n)
             const float_vector ft1 = fi0 - ft0;
             const float_vector ft11 = ft1 - ft10;
             half_vector ht11;
-            int again = any(doubt | unclear_f16(ft11, 2.25f, &ht11));
+            int again = any(doubt | unclear_f16(ft11, 5.25f, &ht11));
             if (UNLIKELY(again)) {
-                doubt |= close_f16(ft11, 2.25f, &ht11);
+                doubt |= close_f16(ft11, 5.25f, &ht11);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
@@ -7964,8 +7960,8 @@ static void g43_f16_settled_columns(const fused_call *call, size_t n)
                 anew:;
                 const double_vector lt0 = read_double(sums + 0 * stride + i);
                 const double_vector ut0 = read_double(sums + 0 * stride + i + DOUBLES);
-                const double_vector lt10 = read_double(sums + 23 * stride + i);
-                const double_vector ut10 = read_double(sums + 23 * stride + i + DOUBLES);
+                const double_vector lt10 = log1p_of_double(read_double(sums + 19 * stride + i));
+                const double_vector ut10 = log1p_of_double(read_double(sums + 19 * stride + i + DOUBLES));
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt1 = li0 - lt0;
@@ -8107,15 +8103,13 @@ static __attribute__((noinline)) void g43_bf16_settled_columns_exactly(const fus
     const double_vector ut8 = ut7 - all_double(1);
     const double_vector lt9 = lt5 + lt8;
     const double_vector ut9 = ut5 + ut8;
-    const double_vector lt10 = log1p_of_double(lt9);
-    const double_vector ut10 = log1p_of_double(ut9);
-    const float_vector ft10 = trusted(lt10, ut10, joined(lt10, ut10));
+    const float_vector ft10 = trusted(lt9, ut9, log1p_of_float(joined(lt9, ut9)));
     write_float((float *)(sums + 4 * stride) + i, ft0);
     write_double(sums + 0 * stride + i, lt0);
     write_double(sums + 0 * stride + i + DOUBLES, ut0);
     write_float((float *)(sums + 24 * stride) + i, ft10);
-    write_double(sums + 23 * stride + i, lt10);
-    write_double(sums + 23 * stride + i + DOUBLES, ut10);
+    write_double(sums + 19 * stride + i, lt9);
+    write_double(sums + 19 * stride + i + DOUBLES, ut9);
 }
 
 static void g43_bf16_settled_columns(const fused_call *call, size_t n)
@@ -8154,15 +8148,13 @@ static void g43_bf16_settled_columns(const fused_call *call, size_t n)
         const double_vector ut8 = ut7 - all_double(1);
         const double_vector lt9 = lt5 + lt8;
         const double_vector ut9 = ut5 + ut8;
-        const double_vector lt10 = log1p_of_double(lt9);
-        const double_vector ut10 = log1p_of_double(ut9);
-        const float_vector ft10 = trusted(lt10, ut10, joined(lt10, ut10));
+        const float_vector ft10 = trusted(lt9, ut9, log1p_of_float(joined(lt9, ut9)));
         write_float((float *)(sums + 4 * stride) + i, ft0);
         write_double(sums + 0 * stride + i, lt0);
         write_double(sums + 0 * stride + i + DOUBLES, ut0);
         write_float((float *)(sums + 24 * stride) + i, ft10);
-        write_double(sums + 23 * stride + i, lt10);
-        write_double(sums + 23 * stride + i + DOUBLES, ut10);
+        write_double(sums + 19 * stride + i, lt9);
+        write_double(sums + 19 * stride + i + DOUBLES, ut9);
     }
     for (int64_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i += FLOATS) {
@@ -8174,9 +8166,9 @@ static void g43_bf16_settled_columns(const fused_call *call, size_t n)
             const float_vector ft1 = fi0 - ft0;
             const float_vector ft11 = ft1 - ft10;
             half_vector ht11;
-            int again = any(doubt | unclear_bf16(ft11, 2.25f, &ht11));
+            int again = any(doubt | unclear_bf16(ft11, 5.25f, &ht11));
             if (UNLIKELY(again)) {
-                doubt |= close_bf16(ft11, 2.25f, &ht11);
+                doubt |= close_bf16(ft11, 5.25f, &ht11);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
@@ -8184,8 +8176,8 @@ static void g43_bf16_settled_columns(const fused_call *call, size_t n)
                 anew:;
                 const double_vector lt0 = read_double(sums + 0 * stride + i);
                 const double_vector ut0 = read_double(sums + 0 * stride + i + DOUBLES);
-                const double_vector lt10 = read_double(sums + 23 * stride + i);
-                const double_vector ut10 = read_double(sums + 23 * stride + i + DOUBLES);
+                const double_vector lt10 = log1p_of_double(read_double(sums + 19 * stride + i));
+                const double_vector ut10 = log1p_of_double(read_double(sums + 19 * stride + i + DOUBLES));
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt1 = li0 - lt0;

@@ -721,6 +721,8 @@ static inline void store_largest(double *sums, double largest)
  * are one. They are kept as multiples of `unit`, and cut off below exp(-86). Their sum is off by less than ROUGH of itself: a result that may
  * come out otherwise for that is worked out again in double. */
 #define ROUGH 0x1.2p-28
+/* Columns of no more rows are not worth a unit of their own. */
+enum { FEW_EXPONENTIALS = 6 };
 
 static inline int is_fit_for_float(double largest, size_t n)
 {
@@ -736,9 +738,9 @@ static inline int is_fit_for_float(double largest, size_t n)
 /* What is nothing is so as bfloat16, rather than too small; as float16 both are zero. */
 #define OR_NOTHING_f16(x, power) power
 #define OR_NOTHING_bf16(x, power) select_float(equal_float(x, all_float(-INFINITY)), all_float(0), power)
-#define ADD_EXPONENTIAL(half, x, live, counted, room)                                                                     \
+#define ADD_EXPONENTIAL(half, x, live, counted, room, in_parts)                                                           \
     do {                                                                                                                  \
-        float_vector rest, power, value = exp_in_parts(larger_float(x, least), less, &rest, &power);                      \
+        float_vector rest, power, value = in_parts(larger_float(x, least), less, most, &rest, &power);                    \
         power = live_float(live, power, 0);                                                                               \
         if (count) {                                                                                                      \
             const float_mask one = equal_float(x, most);                                                                  \
@@ -754,6 +756,18 @@ static inline int is_fit_for_float(double largest, size_t n)
         *low = added_double(*low, lower_half(value));                                                                     \
         *high = added_double(*high, upper_half(value));                                                                   \
     } while (0)
+#define EXP_IN_UNITS(x, less, most, rest, power) exp_in_parts(x, less, rest, power)
+
+/* The same of how far numbers lie above the largest, and what that lost. */
+static inline float_vector exp_of_distance_in_parts(float_vector x, float_vector less, float_vector most, float_vector *rest, float_vector *power)
+{
+    (void)less;
+    const float_vector distance = x - most, taken = x - distance, lost = (x - (distance + taken)) + (taken - most);
+    const float_vector value = exp_in_parts(distance, all_float(0), rest, power);
+    *rest = fma_float(value, lost, *rest);
+    return value;
+}
+
 #define ADD_EXPONENTIALS(half)                                                                                            \
     const double whole = floor(largest * 1.4426950408889634074);                                                          \
     const float_vector less = all_float((float)whole), most = all_float((float)largest), least = most - all_float(86);    \
@@ -762,7 +776,7 @@ static inline int is_fit_for_float(double largest, size_t n)
         const size_t left = n - i;                                                                                        \
         ASK_FOR(soon, apart, i);                                                                                          \
         const float_vector x = FETCH_##half(memory, i, left);                                                             \
-        ADD_EXPONENTIAL(half, x, left, *count += count_of(one, left), kept + i);                                          \
+        ADD_EXPONENTIAL(half, x, left, *count += count_of(one, left), kept + i, EXP_IN_UNITS);                            \
     }                                                                                                                     \
     *unit = exp_of_double(all_double(whole * 0.69314718055994530942 - largest));                                          \
     *low = (*low + lower_half(lost)) * *unit;                                                                             \
@@ -780,14 +794,19 @@ static inline double_vector unit_of(double_vector whole, double_vector largest)
     }                                                                                                                     \
     const float_vector less = (float_vector)_mm512_roundscale_ps((__m512)(most * 1.44269504f), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); \
     const float_vector least = most - all_float(86);                                                                      \
+    const int few = rows <= FEW_EXPONENTIALS;                                                                             \
     float_vector lost = all_float(0);                                                                                     \
     for (int64_t row = 0; row < rows; row++) {                                                                            \
         ASK_FOR_ROW(soon, apart, row, i * sizeof(uint16_t));                                                              \
         const float_vector x = FETCH_##half(memory + row * pitch, i, left);                                               \
-        ADD_EXPONENTIAL(half, x, FLOATS, *count = select_float(one, *count + 1, *count), kept + (size_t)row * stride);    \
+        if (few) {                                                                                                        \
+            ADD_EXPONENTIAL(half, x, FLOATS, *count = select_float(one, *count + 1, *count), kept + (size_t)row * stride, exp_of_distance_in_parts); \
+        } else {                                                                                                          \
+            ADD_EXPONENTIAL(half, x, FLOATS, *count = select_float(one, *count + 1, *count), kept + (size_t)row * stride, EXP_IN_UNITS); \
+        }                                                                                                                 \
     }                                                                                                                     \
-    *low_unit = unit_of(lower_half(less), lower_half(most));                                                              \
-    *high_unit = unit_of(upper_half(less), upper_half(most));                                                             \
+    *low_unit = few ? all_double(1) : unit_of(lower_half(less), lower_half(most));                                        \
+    *high_unit = few ? all_double(1) : unit_of(upper_half(less), upper_half(most));                                       \
     *low = (*low + lower_half(lost)) * *low_unit;                                                                         \
     *high = (*high + upper_half(lost)) * *high_unit;                                                                      \
     return !any(joined_masks(less_equal_double(*low, all_double(0x1p-60)), less_equal_double(*high, all_double(0x1p-60))));
@@ -806,7 +825,7 @@ static inline double_vector unit_of(double_vector whole, double_vector largest)
     {                                                                                                                     \
         ADD_EXPONENTIALS(half)                                                                                            \
     }                                                                                                                     \
-    static inline int add_columns_##half(const char *memory, int64_t pitch, int64_t rows, size_t i, size_t left,          \
+    static inline __attribute__((always_inline)) int add_columns_##half(const char *memory, int64_t pitch, int64_t rows, size_t i, size_t left,          \
                                          const char *soon, int64_t apart, float_vector most, float *kept, size_t stride,  \
                                          double_vector *low, double_vector *high, float_vector *count,                    \
                                          double_vector *low_unit, double_vector *high_unit)                               \
