@@ -144,7 +144,7 @@ class Columns(Kernel):
 
     @cached_property
     def _logarithm(self) -> str:
-        """The logarithm of a rough sum, which is taken in float: of few rows it is most of the work. In double it is where results are in doubt."""
+        """The logarithm of a rough sum: in float, since of few rows it is most of the work; in double where results are in doubt."""
         graph = self.graph
         found = [name for name in graph.rows if graph.steps[name].op == "log1p"] if self._is_tried and graph.rough else []
         return found[0] if found else ""

@@ -59,7 +59,7 @@ def softmax(x: Array, *, axis: int | None) -> Array:
     return shares
 
 
-def log_softmax(x: Array, *, axis: int | None) -> Array:
+def log_softmax(x: Array, *, axis: int) -> Array:
     """Differences to the maximum, less the logarithm of the sum of their exponentials."""
     if is_alone(x, axis):
         return x - x
