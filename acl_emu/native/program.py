@@ -77,8 +77,8 @@ cache."""
 _LEAST_RUN = {_ROWS: 256, _COLUMNS: 32, _TOTALS: 4096}
 """Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered, and all of rows
 that are gone through more than once."""
-_LEAST_RUN_OF_COLUMNS = 16
-"""The same in columns that a whole kernel goes through once."""
+_LEAST_RUNS_OF_COLUMNS = ((32, 768), (16, 4096))
+"""The same in columns that a whole kernel goes through once: how long runs are, and of how many elements in all rows, at least."""
 _LEAST_RUN_OF_STEPS, _LEAST_RUN_BESIDE_OTHERS = 48, 512
 """The same in steps without reductions, and where other operands are gathered anyway."""
 _LEAST_PLAIN_RUN = 32
@@ -341,7 +341,10 @@ class _Compiler:
         used = [index for index in range(len(self.layouts)) if index not in self.unread]
         runs = {index: self._pairs(index, inner)[-1] for index in used}
         run = min(length for length, _ in runs.values())
-        least = _LEAST_RUN_OF_COLUMNS if shape == _COLUMNS and in_parts else _LEAST_RUN.get(shape, whole)
+        least = _LEAST_RUN.get(shape, whole)
+        if shape == _COLUMNS and in_parts:
+            elements = run * math.prod(self.domain[axis] for axis in self.axes)
+            return run if any(run >= length and elements >= many for length, many in _LEAST_RUNS_OF_COLUMNS) else whole
         if shape == _ROWS:
             least = _LEAST_PLAIN_RUN if self._is_plain() and len(self._pairs(0, inner)) == 2 else least
             if any(stride not in (0, self.layouts[index].dtype.itemsize) for index, (_, stride) in runs.items()):

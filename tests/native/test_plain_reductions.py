@@ -88,7 +88,7 @@ def test_few_columns_with_gaps_between_rows(signature: str, dtype: np.dtype[Any]
 def test_few_columns_of_images(signature: str, dtype: np.dtype[Any]) -> None:
     """Those of each image on their own; of images that lie apart, too."""
     rng = np.random.default_rng(10)
-    for shape in ((5, 70, 19), (3, 200, 16), (40, 33, 30)):
+    for shape in ((5, 70, 19), (2, 300, 19), (3, 300, 16), (40, 33, 30), (90, 3, 40)):
         given = drawn_rows(rng, signature, (shape[0] * shape[1], shape[2]), dtype)
         given = given._replace(inputs=[one.reshape(shape) for one in given.inputs], axis=(1,))
         check_rows(given, loops="columns")
