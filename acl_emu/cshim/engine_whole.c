@@ -14,8 +14,9 @@ enum { NEAR_ROWS = 1024, FEW_ROWS = 24 };
 /* Elements of rows that are turned while others are worked on: longer ones leave no room for those. */
 enum { MOST_AHEAD = 1 << 18 };
 enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32, REDUCED_ROWS = 128 };
-/* Columns that are folded, fewer than so many; and what they are folded into: whole vectors, not too many for the first-level cache. */
-enum { MOST_FOLDED = 32, FOLDED = 64, FOLDED_COLUMNS = 1024 };
+/* Columns that are folded, fewer than so many; what they fill, if possible; and how many they become, at most: a vector of rows of which each is less than
+ * twice as wide. */
+enum { MOST_FOLDED = 32, FOLDED = 64, FOLDED_COLUMNS = 2 * MOST_FOLDED * ONE_VECTOR };
 
 /* Elements of MAP for whose sake a tile ends where they do: they lie in a row in memory, or repeat themselves, so that a few of them are gathered for all. */
 enum { LONG_RUN = 512, LONG_SPAN = 4096, LEAST_PIECE = 32 };
@@ -1091,7 +1092,7 @@ static int64_t rows_in_one(const job *work, const place *all)
         return 1;
     }
     int64_t together = FOLDED / (width & -width);
-    while (together * width > FOLDED_COLUMNS && together * width % (2 * ONE_VECTOR) == 0) {
+    while (together * width > FOLDED_COLUMNS) {
         together /= 2;
     }
     return together;
@@ -1105,7 +1106,7 @@ static int64_t fold_columns(const job *work, room *own, const place *all)
     if (together == 1 || !rows) {
         return 0;
     }
-    double found[2 * FOLDED_COLUMNS], *const sums = own->sums;
+    double found[FOLDED_COLUMNS], *const sums = own->sums;
     const size_t columns = (size_t)(together * width);
     own->sums = found;
     clear_sums(work, own, columns);

@@ -788,6 +788,7 @@ static inline double_vector unit_of(double_vector whole, double_vector largest)
     return exp_of_double(whole * 0.69314718055994530942 - largest);
 }
 
+#define COUNT_ONES *count = select_float(one, *count + 1, *count)
 #define ADD_COLUMNS(half)                                                                                                 \
     if (any((float_mask)~less_float(absolute_float(most), all_float(64)))) {                                              \
         return 0;                                                                                                         \
@@ -800,9 +801,9 @@ static inline double_vector unit_of(double_vector whole, double_vector largest)
         ASK_FOR_ROW(soon, apart, row, i * sizeof(uint16_t));                                                              \
         const float_vector x = FETCH_##half(memory + row * pitch, i, left);                                               \
         if (few) {                                                                                                        \
-            ADD_EXPONENTIAL(half, x, FLOATS, *count = select_float(one, *count + 1, *count), kept + (size_t)row * stride, exp_of_distance_in_parts); \
+            ADD_EXPONENTIAL(half, x, FLOATS, COUNT_ONES, kept + (size_t)row * stride, exp_of_distance_in_parts);          \
         } else {                                                                                                          \
-            ADD_EXPONENTIAL(half, x, FLOATS, *count = select_float(one, *count + 1, *count), kept + (size_t)row * stride, EXP_IN_UNITS); \
+            ADD_EXPONENTIAL(half, x, FLOATS, COUNT_ONES, kept + (size_t)row * stride, EXP_IN_UNITS);                      \
         }                                                                                                                 \
     }                                                                                                                     \
     *low_unit = few ? all_double(1) : unit_of(lower_half(less), lower_half(most));                                        \
@@ -825,10 +826,9 @@ static inline double_vector unit_of(double_vector whole, double_vector largest)
     {                                                                                                                     \
         ADD_EXPONENTIALS(half)                                                                                            \
     }                                                                                                                     \
-    static inline __attribute__((always_inline)) int add_columns_##half(const char *memory, int64_t pitch, int64_t rows, size_t i, size_t left,          \
-                                         const char *soon, int64_t apart, float_vector most, float *kept, size_t stride,  \
-                                         double_vector *low, double_vector *high, float_vector *count,                    \
-                                         double_vector *low_unit, double_vector *high_unit)                               \
+    static inline __attribute__((always_inline)) int add_columns_##half(const char *memory, int64_t pitch, int64_t rows,  \
+        size_t i, size_t left, const char *soon, int64_t apart, float_vector most, float *kept, size_t stride,            \
+        double_vector *low, double_vector *high, float_vector *count, double_vector *low_unit, double_vector *high_unit)  \
     {                                                                                                                     \
         ADD_COLUMNS(half)                                                                                                 \
     }                                                                                                                     \

@@ -33,7 +33,7 @@ static inline void ask_for_next_row(const char *row, int64_t pitch, int64_t size
     }
 }
 
-#define SUMS_OF_ROWS(storage, type)                                                                                           \
+#define SUMS_OF_ROWS(storage, type)                                                                                       \
     static void sum_of_rows_##storage(const fused_call *call, size_t n)                                                   \
     {                                                                                                                     \
         const char *row = call->ins[0];                                                                                   \
