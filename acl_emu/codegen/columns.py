@@ -149,6 +149,11 @@ class Columns(Kernel):
         found = [name for name in graph.rows if graph.steps[name].op == "log1p"] if self._is_tried and graph.rough else []
         return found[0] if found else ""
 
+    @property
+    def _of_logarithm(self) -> str:
+        """What it is taken of, which is left to the last phase in its place."""
+        return self.graph.steps[self._logarithm].arguments[0]
+
     def _last_errors(self) -> tuple[Errors, list[Bound]]:
         return last_errors(self.graph, ROUGH_UNITS + (FUNCTION_UNITS["log1p"] if self._logarithm else 0))
 
@@ -244,7 +249,7 @@ class Columns(Kernel):
             elif name in graph.reductions:
                 yield f"    const double_vector l{name} = l_{name}, u{name} = u_{name};"
             elif name == self._logarithm:
-                (inner,) = graph.steps[name].arguments
+                inner = self._of_logarithm
                 yield f"    const float_vector f{name} = trusted(l{inner}, u{inner}, log1p_of_float(joined(l{inner}, u{inner})));"
                 continue
             else:
@@ -273,7 +278,7 @@ class Columns(Kernel):
         body = self._bodies[self._last]
         for name in (one for one in self.graph.steps if one in self.graph.rows and self.graph.levels[one] <= self._last):
             for form in sorted(forms_in(name, body, _FORMS)):
-                left = self.graph.steps[name].arguments[0] if name == self._logarithm and form in ("l", "u") else name
+                left = self._of_logarithm if name == self._logarithm and form in ("l", "u") else name
                 yield f"    write_{'float' if form[-1] == 'f' else 'double'}({self._slot(left, form)}, {form}{left});"
         if self._between:
             row = self._between.row
@@ -292,8 +297,7 @@ class Columns(Kernel):
                 if f" {form}{name} = " not in text:
                     kind = "float" if form[-1] == "f" else "double"
                     if name == self._logarithm and kind == "double":
-                        (inner,) = self.graph.steps[name].arguments
-                        yield f"const double_vector {form}{name} = log1p_of_double(read_double({self._slot(inner, form)}));"
+                        yield f"const double_vector {form}{name} = log1p_of_double(read_double({self._slot(self._of_logarithm, form)}));"
                     else:
                         yield f"const {kind}_vector {form}{name} = read_{kind}({self._slot(name, form)});"
 

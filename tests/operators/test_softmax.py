@@ -108,6 +108,18 @@ def test_infinities_and_nan(operator: str, dtype: np.dtype, device: int) -> None
     assert_equal(result[1:], np.full((3, 3), nan))
 
 
+@both
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("count", [1, 20_000], ids=str)
+def test_rows_of_one_element(operator: str, count: int, dtype: np.dtype, device: int) -> None:
+    """Certain, unless it is not finite."""
+    one = 1 if operator == SOFTMAX else 0
+    x = np.tile([1.5, -0.0, -math.inf, 6e4, math.inf, math.nan], count).astype(dtype)
+    expected = np.tile([one, one, math.nan, one, math.nan, math.nan], count)
+    for shape, dim in (((x.size, 1), 1), ((1, x.size), 0), ((2, 1, x.size // 2), 1)):
+        assert_equal(case(operator, x.reshape(shape), dim, np.full(shape, 7, dtype)).run(), expected.reshape(shape))
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("dim", [-1, 0])
 def test_softmax_of_a_number_is_one(dtype: np.dtype, dim: int, device: int) -> None:
