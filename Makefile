@@ -5,7 +5,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(wildcard acl_emu/cshim/*.c acl_emu/cshim/*.h acl_emu/cshim/build.py)
+SOURCES := $(wildcard acl_emu/*/c/*.c acl_emu/*/c/*.h) acl_emu/cface/build.py acl_emu/cface/bridge_build.py
 WORKERS ?= $(shell nproc)
 BENCH := .venv-bench
 TORCH ?= torch==2.13.0

@@ -20,7 +20,7 @@ class BuildNative(build_ext):
         if not Path(sysconfig.get_path("include"), "Python.h").exists():
             raise SystemExit("acl-emu: Python.h is missing; install the headers of your Python (Debian: apt-get install python3-dev)")
         super().run()
-        spec = importlib.util.spec_from_file_location("shim_build", ROOT / "acl_emu" / "cshim" / "build.py")
+        spec = importlib.util.spec_from_file_location("shim_build", ROOT / "acl_emu" / "cface" / "build.py")
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
@@ -36,11 +36,11 @@ class BuildNative(build_ext):
 
 
 DOOR = Extension(
-    "acl_emu.cshim._door",
-    ["acl_emu/cshim/door.c"],
-    include_dirs=["acl_emu/cshim"],
-    depends=["acl_emu/cshim/bridge.h", "acl_emu/cshim/shim.h"],
+    "acl_emu.core._door",
+    ["acl_emu/runtime/c/door.c"],
+    include_dirs=["acl_emu/runtime/c"],
+    depends=["acl_emu/runtime/c/bridge.h", "acl_emu/runtime/c/shim.h"],
     extra_compile_args=["-std=gnu11", "-O2", "-Wall", "-Wextra"],
 )
 
-setup(ext_modules=[DOOR], cffi_modules=["acl_emu/cshim/bridge_build.py:ffi"], cmdclass={"build_ext": BuildNative})
+setup(ext_modules=[DOOR], cffi_modules=["acl_emu/cface/bridge_build.py:ffi"], cmdclass={"build_ext": BuildNative})

@@ -6,10 +6,10 @@ Every acl function and constant is importable from here under its C name; the op
 import os as _os
 
 from acl_emu.api import *  # noqa: F403
-from acl_emu.constants import *  # noqa: F403
-from acl_emu.numpy_call import AclCallError as AclCallError
-from acl_emu.numpy_call import call as call
-from acl_emu.numpy_call import host_array as host_array
+from acl_emu.api.numpy_call import AclCallError as AclCallError
+from acl_emu.api.numpy_call import call as call
+from acl_emu.api.numpy_call import host_array as host_array
+from acl_emu.core.constants import *  # noqa: F403
 from acl_emu.version import __version__ as __version__
 
 if any(name.startswith(("ACL_EMU_", "ASCEND_")) for name in _os.environ):

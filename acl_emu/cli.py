@@ -11,7 +11,9 @@ from pathlib import Path
 
 import click
 
-from acl_emu import samples, soc, toolkit
+from acl_emu.cface import toolkit
+from acl_emu.core import soc
+from acl_emu.tools import pages as samples
 from acl_emu.version import __version__
 
 
@@ -137,11 +139,11 @@ class _Pictures:
     def finish(self) -> None:
         """A program that died may have left something to do."""
         if self._report is not None:
-            from acl_emu import report
+            from acl_emu.tools import report
 
             report.finish(self._report)
         if self._trace is not None and self._trace.exists():
-            from acl_emu import trace
+            from acl_emu.tools import trace
 
             trace.repair(self._trace)
         for file in (self._trace, self._report):
@@ -152,7 +154,7 @@ class _Pictures:
 def _check_faults(rules: tuple[str, ...]) -> None:
     if not rules:
         return
-    from acl_emu.faults import parse
+    from acl_emu.tools.faults import parse
 
     try:
         for rule in rules:
@@ -185,7 +187,7 @@ def env() -> None:
 @click.argument("name", required=False)
 def ops(name: str | None) -> None:
     """List the emulated operators, or show one: signature, dtypes, products."""
-    from acl_emu import describe
+    from acl_emu.tools import describe
 
     try:
         click.echo(describe.one(name) if name else describe.all_of_them(), nl=False)
@@ -200,7 +202,7 @@ def ops(name: str | None) -> None:
 @click.option("--json", "for_tools", is_flag=True, help="For tools.")
 def explain(operator: str, arguments: tuple[str, ...], chip: str | None, for_tools: bool) -> None:
     """Show what phase one of OPERATOR does with arguments such as self=4x8:FLOAT: checks, plan, workspace. Exit code 1 if it would fail."""
-    from acl_emu import explain as explaining
+    from acl_emu.tools import explain as explaining
 
     if chip is not None:
         if chip not in soc.PROFILES:
@@ -240,7 +242,7 @@ def doctor() -> None:
 
 def _findings() -> list[tuple[str, str, str]]:
     """What is looked at: title, what was found, how to get it."""
-    from acl_emu.native.engine import PATH  # with numpy, which other commands do without
+    from acl_emu.engine.bindings import PATH  # with numpy, which other commands do without
 
     compiler = next((path for name in ("g++", "clang++") if (path := shutil.which(name))), "")
     return [

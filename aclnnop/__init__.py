@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from acl_emu.executor import PHASE_ONE
+from acl_emu.runtime.executor import PHASE_ONE
 from acl_emu.spec.operator import Operator
 
 

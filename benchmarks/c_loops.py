@@ -11,7 +11,7 @@ from typing import Any
 
 from cffi import FFI
 
-from acl_emu import toolkit
+from acl_emu.cface import toolkit
 
 SOURCE = Path(__file__).with_name("small_calls.c")
 LOOPS = ("waited", "queued", "planned", "created", "lives")

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from acl_emu import toolkit
+from acl_emu.cface import toolkit
 
 ROOT = Path(__file__).resolve().parents[1]
 CPP = ROOT / "samples" / "cpp"

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import acl_emu as acl
-from acl_emu import context, errors, handles, soc
+from acl_emu.core import errors, handles, soc
+from acl_emu.runtime import context
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"

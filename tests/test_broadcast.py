@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 
-from acl_emu import ACL_FORMAT_ND, dtypes
-from acl_emu.errors import AclnnInvalid
+from acl_emu import ACL_FORMAT_ND
+from acl_emu.core import dtypes
+from acl_emu.core.errors import AclnnInvalid
+from acl_emu.runtime.tensor import Operand, make_view
 from acl_emu.spec import broadcast_shape, castable, length_is, promote, same_dtype, same_shape, shape_is, wrap_dim
-from acl_emu.tensor import Operand, make_view
 
 SIX = (5,) * 6
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acl_emu import samples
+from acl_emu.tools import pages as samples
 from acl_emu.version import __version__
 from aclnnop.index import MODULES
 from tests.conftest import SHARED

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from acl_emu import soc, toolkit
+from acl_emu.cface import toolkit
+from acl_emu.core import soc
 from tests.conftest import ROOT
 
 CPP = ROOT / "samples" / "cpp"

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import acl_emu as acl
-from acl_emu import dtypes
-from acl_emu.dtypes import DType, can_cast, data_type_size, promote_scalar, promote_types, round_to
+from acl_emu.core import dtypes
+from acl_emu.core.dtypes import DType, can_cast, data_type_size, promote_scalar, promote_types, round_to
 from tests.conftest import SHARED
 
 BY_SHORT = {dtype.short: dtype for dtype in dtypes.BY_CODE.values() if dtype.short}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acl_emu import indexing
+from acl_emu.engine import indexing
 from tests.conftest import run_python
 
 Array = np.ndarray
@@ -75,7 +75,7 @@ def test_products_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 CODE = """
 import hashlib, numpy as np
-from acl_emu import indexing
+from acl_emu.engine import indexing
 rng = np.random.default_rng(0)
 x = rng.standard_normal((300, 4000)).astype(np.float32)
 some = rng.integers(0, 200, 5000)

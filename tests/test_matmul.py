@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from acl_emu import matmul as module
-from acl_emu.matmul import matmul
+from acl_emu.engine import matmul as module
+from acl_emu.engine.matmul import matmul
 from tests.conftest import run_python
 from tests.native.products import (
     SHAPES,
@@ -50,7 +50,7 @@ def test_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 CODE = """
 import hashlib, numpy as np
-from acl_emu.matmul import Sum, matmul
+from acl_emu.engine.matmul import Sum, matmul
 SHAPES = (
     *((64, 512, 64), (512, 64, 64), (64, 64, 512), (1024, 300, 700), (1, 4096, 64), (33, 4097, 31), (300, 64, 5000), (700, 3000, 9)),
     *((1, 2100, 2000), (3, 700, 4000), (9, 20000, 100), (8, 30000, 8), (100000, 5, 7), (1, 1000000, 1)),

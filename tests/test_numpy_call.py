@@ -12,8 +12,10 @@ import pytest
 
 import acl_emu as acl
 import aclnnop.index
-from acl_emu import context, handles, numpy_call
-from acl_emu.dtypes import FLOAT
+from acl_emu.api import numpy_call
+from acl_emu.core import handles
+from acl_emu.core.dtypes import FLOAT
+from acl_emu.runtime import context
 from acl_emu.spec import Operand, Out, Plan, direct, operator
 from acl_emu.spec.kinds import (
     BoolArrayIn,

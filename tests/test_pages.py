@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from acl_emu import samples
-from acl_emu.samples import SampleError, programs_in
-from acl_emu.soc import ALL, Product
+from acl_emu.core.soc import ALL, Product
+from acl_emu.tools import pages as samples
+from acl_emu.tools.pages import SampleError, programs_in
 
 
 def code_blocks(page: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from acl_emu import soc
+from acl_emu.core import soc
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "samples" / "python"

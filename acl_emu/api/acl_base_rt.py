@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 
-from acl_emu import constants as c
-from acl_emu import context, dtypes, soc
 from acl_emu.api.border import acl, plain
-from acl_emu.errors import InvalidParam
+from acl_emu.core import constants as c
+from acl_emu.core import dtypes, soc
+from acl_emu.core.errors import InvalidParam
+from acl_emu.runtime import context
 
 HEADER = "acl/acl_base_rt.h"
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from acl_emu import constants as c
-from acl_emu import dtypes, handles, memory
 from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, also_named, check_buffer, host_address, plain, values_of
-from acl_emu.cshim import _door
-from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr
-from acl_emu.executor import Executor, find_executor_object
-from acl_emu.tensor import MAX_RANK, BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList, make_view
+from acl_emu.core import _door, dtypes, handles
+from acl_emu.core import constants as c
+from acl_emu.core.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr
+from acl_emu.runtime import memory
+from acl_emu.runtime.executor import Executor, find_executor_object
+from acl_emu.runtime.tensor import MAX_RANK, BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList, make_view
 
 HEADER = "aclnn/acl_meta.h"
 

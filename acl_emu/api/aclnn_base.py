@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acl_emu import soc
 from acl_emu.api.border import acl
+from acl_emu.core import soc
 
 HEADER = "aclnn/aclnn_base.h"
 

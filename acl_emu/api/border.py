@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 
-from acl_emu import constants as c
-from acl_emu import observe
-from acl_emu.errors import AclError, NotEmulated, report
+from acl_emu.core import constants as c
+from acl_emu.core import observe
+from acl_emu.core.errors import AclError, NotEmulated, report
 
 P = ParamSpec("P")
 A = TypeVar("A")

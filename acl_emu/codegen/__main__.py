@@ -10,14 +10,14 @@ from acl_emu.codegen import constants
 
 def derived_files() -> dict[str, str]:
     """Path below the project -> text."""
-    files = {"acl_emu/constants.py": constants.python_module()}
-    from acl_emu.codegen import c_face, coverage, fused, python_faces  # these need acl_emu.constants
+    files = {"acl_emu/core/constants.py": constants.python_module()}
+    from acl_emu.codegen import c_face, coverage, fused, python_faces  # these need acl_emu.core.constants
 
     files["acl_emu/api/__init__.py"] = python_faces.api_init()
     files["aclnnop/index.py"] = python_faces.operator_index()
     files["aclnnop/__init__.pyi"] = python_faces.operator_stubs()
-    files["acl_emu/cshim/exports.c"] = c_face.exports()
-    files["acl_emu/cshim/fused.c"] = fused.source()
+    files["acl_emu/cface/c/exports.c"] = c_face.exports()
+    files["acl_emu/engine/c/fused.c"] = fused.source()
     files["docs/operators.md"] = coverage.page()
     files.update({f"include/{name}": text for name, text in c_face.headers().items()})
     return files

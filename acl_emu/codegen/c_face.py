@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, CParameter, Prototype
+from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, Prototype
+from acl_emu.api.prototypes import phases
 from acl_emu.codegen import constants
 from acl_emu.codegen.python_faces import MARK, operators
-from acl_emu.executor import PHASE_ONE
-from acl_emu.spec import Operator
 
 # What stands before the enumerations and the functions of each header: types that no table holds.
 _TYPES = {
@@ -137,29 +135,6 @@ def _acl_headers() -> dict[str, str]:
     return files
 
 
-class Phases(NamedTuple):
-    """Both C prototypes of an operator."""
-
-    one: Prototype
-    two: Prototype
-
-
-def phases(operator: Operator) -> Phases:
-    """The prototypes of an operator, derived from its declaration."""
-    parameters = tuple(CParameter(kind.c_type, name) for name, kind in operator.parameters)
-    last = (CParameter("uint64_t*", "workspaceSize"), CParameter("aclOpExecutor**", "executor"))
-    run = (
-        CParameter("void*", "workspace"),
-        CParameter("uint64_t", "workspaceSize"),
-        CParameter("aclOpExecutor*", "executor"),
-        CParameter("aclrtStream", "stream"),
-    )
-    return Phases(
-        Prototype("aclnnStatus", operator.name + PHASE_ONE, parameters + last, operator.header, ""),
-        Prototype("aclnnStatus", operator.name, run, operator.header, ""),
-    )
-
-
 def _operator_headers() -> dict[str, str]:
     by_header: dict[str, list[str]] = defaultdict(list)
     for operator in operators():
@@ -212,7 +187,7 @@ def _export(number: int, prototype: Prototype) -> str:
 
 
 def exports() -> str:
-    """acl_emu/cshim/exports.c: every exported function packs its arguments and enters Python."""
+    """acl_emu/cface/c/exports.c: every exported function packs its arguments and enters Python."""
     prototypes = [function.prototype for function in FUNCTIONS.values()]
     included = {"acl/acl.h", "aclnn/acl_meta.h", "aclnn/aclnn_base.h"}
     for operator in operators():

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 import aclnnop
-from acl_emu import dtypes
-from acl_emu.errors import AclError
-from acl_emu.native.marks import MARKS, ROW
-from acl_emu.native.signature import signature_of
-from acl_emu.native.trace import trace
+from acl_emu.core import dtypes
+from acl_emu.core.errors import AclError
+from acl_emu.engine.marks import MARKS, ROW
+from acl_emu.engine.signature import signature_of
+from acl_emu.engine.trace import trace
+from acl_emu.runtime.tensor import IntArray, Operand, Scalar, make_view
 from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, HandleKind, IntKind, Kind, TensorKind
 from acl_emu.spec.operator import Operator
-from acl_emu.tensor import IntArray, Operand, Scalar, make_view
 from aclnnop.index import MODULES
 
 _SHAPES = ((8,), (8, 1), (4, 8), (2, 2, 4, 32))

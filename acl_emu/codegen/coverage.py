@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from acl_emu import describe
 from acl_emu.codegen.python_faces import MARK, operators
 from acl_emu.spec import Operator
 from acl_emu.spec.kinds import IntKind, StringKind, TensorKind
+from acl_emu.tools import describe
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTED = Path(__file__).with_name("documented.json")

@@ -1,4 +1,4 @@
-"""acl_emu/cshim/fused.c: the kernels of all operators, each compiled as a whole.
+"""acl_emu/engine/c/fused.c: the kernels of all operators, each compiled as a whole.
 
 Every operator is asked for its plan with plain tensors and each combination of optional tensors, modes and numbers that it takes; the
 graphs of those plans are what is compiled, and those of kernels that are marked as ``whole``. Whatever is called otherwise runs step by

@@ -1,8 +1,9 @@
 """The declaration language: an operator is one annotated function, and everything else is derived from it."""
 
-from acl_emu.executor import Plan, nothing
-from acl_emu.launch import Array, cast_directly, direct, mapped, unbuffered
-from acl_emu.soc import ALL, Product
+from acl_emu.core.soc import ALL, Product
+from acl_emu.engine.launch import Array, cast_directly, direct, mapped, unbuffered
+from acl_emu.runtime.executor import Plan, nothing
+from acl_emu.runtime.tensor import Operand
 from acl_emu.spec.checks import (
     broadcast_shape,
     broadcasts_to,
@@ -46,7 +47,6 @@ from acl_emu.spec.kinds import (
     TensorListOut,
 )
 from acl_emu.spec.operator import AFTER_NULL, CHOICE, CHOICE_LATER, DTYPE, FORMAT, NULL, RANK, Operator, operator
-from acl_emu.tensor import Operand
 
 __all__ = [
     "AFTER_NULL",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from acl_emu import dtypes, soc
-from acl_emu.dtypes import DType
-from acl_emu.errors import AclnnInvalid
-from acl_emu.soc import Product
-from acl_emu.tensor import Operand, Scalar, Shape
+from acl_emu.core import dtypes, soc
+from acl_emu.core.dtypes import DType
+from acl_emu.core.errors import AclnnInvalid
+from acl_emu.core.soc import Product
+from acl_emu.runtime.tensor import Operand, Scalar, Shape
 
 
 def require(condition: bool, text: str) -> None:

@@ -9,12 +9,12 @@ import struct
 from collections.abc import Hashable
 from typing import Annotated, Any
 
-from acl_emu import dtypes, handles
-from acl_emu.dtypes import BF16, DType
-from acl_emu.errors import AclnnInvalid
-from acl_emu.formats import format_name
-from acl_emu.soc import Product, Soc
-from acl_emu.tensor import BoolArray, FloatArray, HandleList, IntArray, Operand, Scalar, ScalarList, Tensor, TensorList
+from acl_emu.core import dtypes, handles
+from acl_emu.core.dtypes import BF16, DType
+from acl_emu.core.errors import AclnnInvalid
+from acl_emu.core.formats import format_name
+from acl_emu.core.soc import Product, Soc
+from acl_emu.runtime.tensor import BoolArray, FloatArray, HandleList, IntArray, Operand, Scalar, ScalarList, Tensor, TensorList
 
 MAX_DIMS = 8
 MOST_ELEMENTS = 1 << 48

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
-from acl_emu import constants as c
-from acl_emu import handles, observe, plans, soc
-from acl_emu.cshim import objects
-from acl_emu.cshim._door import Door
-from acl_emu.errors import AclError, AclnnInner, AclnnNullptr, report
-from acl_emu.executor import PHASE_ONE, Executor, Plan, find_executor
-from acl_emu.plans import Planned
-from acl_emu.soc import ALL, Product
+from acl_emu.core import constants as c
+from acl_emu.core import handles, observe, soc
+from acl_emu.core._door import Door
+from acl_emu.core.errors import AclError, AclnnInner, AclnnNullptr, report
+from acl_emu.core.soc import ALL, Product
+from acl_emu.runtime import objects, plans
+from acl_emu.runtime.executor import PHASE_ONE, Executor, Plan, find_executor
+from acl_emu.runtime.plans import Planned
+from acl_emu.runtime.tensor import TensorList
 from acl_emu.spec.kinds import HandleKind, Kind, StringKind, TensorKind
-from acl_emu.tensor import TensorList
 
 Check = Callable[["Operator", tuple[Any, ...]], Plan | None]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from acl_emu.constants import ACLNN_ERR_INNER_TILING_ERROR
-from acl_emu.errors import AclnnInner, AclnnInvalid
+from acl_emu.core.constants import ACLNN_ERR_INNER_TILING_ERROR
+from acl_emu.core.errors import AclnnInner, AclnnInvalid
 
 
 @contextmanager

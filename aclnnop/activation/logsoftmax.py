@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from acl_emu.dtypes import BF16, DOUBLE, FLOAT, FLOAT16
+from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16
 from acl_emu.spec import ALL, In, Int, Operand, Out, Plan, Product, operator
 from aclnnop.activation.along_axis import forward_plan, log_softmax
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import ALL, Array, In, Operand, Out, Plan, Product, mapped, nothing, operator, same_dtype, same_shape, shape_is
 from aclnnop.activation.along_axis import rest_of_exponentials
 

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, DOUBLE, FLOAT, FLOAT16
-from acl_emu.errors import DeviceFault
-from acl_emu.native.calls import code_of, done_by
+from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16
+from acl_emu.core.errors import DeviceFault
+from acl_emu.engine.calls import code_of, done_by
+from acl_emu.runtime.tensor import IntArray, Shape
 from acl_emu.spec import Array, Operand, Plan, direct, nothing, require
-from acl_emu.tensor import IntArray, Shape
 
 PROBABILITY_TYPES = (FLOAT16, FLOAT, BF16, DOUBLE)
 THREADED_STATES = 1 << 11

@@ -2,8 +2,8 @@
 
 from typing import Annotated
 
-from acl_emu.constants import ACL_FORMAT_ND
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.core.constants import ACL_FORMAT_ND
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import ALL, Array, Operand, Out, Plan, Product, ReductionMode, broadcasts_to, operator, same_dtype, same_shape
 from aclnnop.loss.logistic import OptionalPlainIn, PlainIn, odds
 from aclnnop.loss.reduction import gradient, weighted

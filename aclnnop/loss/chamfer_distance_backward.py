@@ -4,8 +4,8 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import FLOAT, FLOAT16, INT32, DType, from_numpy, round_to
-from acl_emu.native.calls import code_of, done_by
+from acl_emu.core.dtypes import FLOAT, FLOAT16, INT32, DType, from_numpy, round_to
+from acl_emu.engine.calls import code_of, done_by
 from acl_emu.spec import Array, In, Operand, Out, Plan, Product, castable, direct, nothing, operator, promote, require, shape_is
 
 Points = Annotated[Operand, In(FLOAT, FLOAT16, rank=3)]

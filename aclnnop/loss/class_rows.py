@@ -4,9 +4,9 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import FLOAT
-from acl_emu.native.calls import code_of
-from acl_emu.native.chain import Chain, Part
+from acl_emu.core.dtypes import FLOAT
+from acl_emu.engine.calls import code_of
+from acl_emu.engine.chain import Chain, Part
 from acl_emu.spec import In, Operand, Product, Reduction, StringKind, require, shape_is
 
 ClassWeight = Annotated[Operand | None, In(FLOAT, optional=True)]

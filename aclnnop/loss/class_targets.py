@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from acl_emu.errors import DeviceFault
-from acl_emu.indexing import Chosen, choose
+from acl_emu.core.errors import DeviceFault
+from acl_emu.engine.indexing import Chosen, choose
 from acl_emu.spec import Array, Reduction
 
 

@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from acl_emu.dtypes import INT32, INT64, DType, round_to
-from acl_emu.native import apply
-from acl_emu.native.calls import code_of
-from acl_emu.native.chain import Chain
-from acl_emu.native.marks import LANES, whole
+from acl_emu.core.dtypes import INT32, INT64, DType, round_to
+from acl_emu.engine import apply
+from acl_emu.engine.calls import code_of
+from acl_emu.engine.chain import Chain
+from acl_emu.engine.marks import LANES, whole
 from acl_emu.spec import (
     CHOICE_LATER,
     Array,

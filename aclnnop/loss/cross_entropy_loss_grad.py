@@ -4,11 +4,11 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT64, DType, round_to
-from acl_emu.native import apply
-from acl_emu.native.calls import code_of
-from acl_emu.native.chain import Chain
-from acl_emu.native.marks import LANES, ROW, whole
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT64, DType, round_to
+from acl_emu.engine import apply
+from acl_emu.engine.calls import code_of
+from acl_emu.engine.chain import Chain
+from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import CHOICE_LATER, Array, ConstFloatOut, Double, FloatIn, In, Int, Operand, Plan, Reduction, direct, nothing, operator
 from acl_emu.spec.checks import require, same_dtype, shape_is
 from acl_emu.spec.tiling import in_tiling

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT, INT32
-from acl_emu.native import apply
-from acl_emu.native.calls import code_of, even_stride, stride_of
-from acl_emu.native.chain import Chain
-from acl_emu.native.marks import LANES, ROW, whole
+from acl_emu.core.dtypes import BF16, FLOAT, INT32
+from acl_emu.engine import apply
+from acl_emu.engine.calls import code_of, even_stride, stride_of
+from acl_emu.engine.chain import Chain
+from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import Array, In, Int, Operand, Out, Plan, Product, direct, operator, require, same_dtype, same_shape, shape_is
 from aclnnop.loss.class_rows import THREADED_ROWS
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu import soc
-from acl_emu.dtypes import BOOL, FLOAT, FLOAT16, INT32, INT64, from_numpy, round_to
+from acl_emu.core import soc
+from acl_emu.core.dtypes import BOOL, FLOAT, FLOAT16, INT32, INT64, from_numpy, round_to
 from acl_emu.spec import ALL, Array, Bool, In, Int, IntArrayIn, Operand, Out, Plan, Product, operator, same_dtype, shape_is
 from aclnnop.loss.alignments import PROBABILITY_TYPES, Sequences, check_sequences, plan_sequences, states_of
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import INT32, INT64
-from acl_emu.native import apply
+from acl_emu.core.dtypes import INT32, INT64
+from acl_emu.engine import apply
 from acl_emu.spec import (
     ALL,
     Array,

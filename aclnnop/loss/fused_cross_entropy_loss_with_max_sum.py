@@ -4,10 +4,10 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16
-from acl_emu.native import apply
-from acl_emu.native.chain import Chain
-from acl_emu.native.marks import LANES, ROW, whole
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.engine import apply
+from acl_emu.engine.chain import Chain
+from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import Array, Float, In, Operand, Out, Plan, Product, direct, nothing, operator, require, same_shape, shape_is
 
 Rows = Annotated[Operand, In(FLOAT, rank=1)]

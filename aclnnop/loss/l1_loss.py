@@ -4,7 +4,7 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT64
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT64
 from acl_emu.spec import ALL, Array, In, Operand, Out, Plan, Product, Reduction, ReductionMode, castable, operator, promote, require
 from aclnnop.loss.reduction import ZERO_DIM, loss
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.constants import ACL_FORMAT_ND
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.core.constants import ACL_FORMAT_ND
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import Array, In, Operand
 
 PlainIn = Annotated[Operand, In(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,))]

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64, DType, round_to
-from acl_emu.native.calls import code_of, done_by
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64, DType, round_to
+from acl_emu.engine.calls import code_of, done_by
 from acl_emu.spec import (
     Array,
     FloatOut,

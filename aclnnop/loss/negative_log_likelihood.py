@@ -5,10 +5,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import DTypeLike
 
-from acl_emu.dtypes import INT32, INT64, UINT8, DType, from_numpy, round_to
-from acl_emu.indexing import choose, pixel_space, without
-from acl_emu.native import apply
-from acl_emu.native.calls import code_of, done_by, stride_of
+from acl_emu.core.dtypes import INT32, INT64, UINT8, DType, from_numpy, round_to
+from acl_emu.engine import apply
+from acl_emu.engine.calls import code_of, done_by, stride_of
+from acl_emu.engine.indexing import choose, pixel_space, without
 from acl_emu.spec import (
     Array,
     In,

@@ -1,6 +1,6 @@
 """aclnnNLLLoss2d: negative log likelihood of images of log probabilities."""
 
-from acl_emu import formats
+from acl_emu.core import formats
 from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, operator, require, same_dtype
 from aclnnop.loss.negative_log_likelihood import IMAGES, Index, Mode, check_classes, check_reduced, plan_loss, single
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, In, Int, Operand, Plan, Product, operator
 from aclnnop.loss.negative_log_likelihood import IMAGES, Index, Mode, plan_gradient
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from acl_emu.dtypes import DType
+from acl_emu.core.dtypes import DType
 from acl_emu.spec import Array, Operand, Plan, Reduction, broadcast_shape, mapped, promote, require, shape_is
 
 ZERO_DIM = ((),)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from acl_emu.constants import ACL_FORMAT_ND
+from acl_emu.core.constants import ACL_FORMAT_ND
 from acl_emu.spec import ALL, Bool, In, IntArrayIn, Operand, Out, Plan, Product, mapped, operator, require, same_dtype, shape_is
 from aclnnop.math.arithmetic import REALS
 from aclnnop.math.reduction import largest, reduced_axes, reduced_shape

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from acl_emu.dtypes import (
+from acl_emu.core.dtypes import (
     BF16,
     BOOL,
     COMPLEX32,
@@ -20,6 +20,7 @@ from acl_emu.dtypes import (
     INT64,
     UINT8,
 )
+from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import (
     Array,
     HandleKind,
@@ -37,7 +38,6 @@ from acl_emu.spec import (
     scalar_castable,
     shape_is,
 )
-from acl_emu.tensor import Scalar
 
 REALS = (FLOAT, FLOAT16, DOUBLE, INT32, INT64, INT16, INT8, UINT8, BOOL, BF16)
 NUMBERS = (*REALS, COMPLEX64, COMPLEX128)

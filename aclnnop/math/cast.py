@@ -5,9 +5,9 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu import constants as c
-from acl_emu import soc
-from acl_emu.dtypes import (
+from acl_emu.core import constants as c
+from acl_emu.core import soc
+from acl_emu.core.dtypes import (
     BF16,
     BOOL,
     COMPLEX32,
@@ -28,8 +28,8 @@ from acl_emu.dtypes import (
     DType,
     dtype_name,
 )
-from acl_emu.errors import AclnnInner
-from acl_emu.native.casting import same
+from acl_emu.core.errors import AclnnInner
+from acl_emu.engine.casting import same
 from acl_emu.spec import (
     ALL,
     Array,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from acl_emu import dtypes
-from acl_emu.dtypes import DType
+from acl_emu.core import dtypes
+from acl_emu.core.dtypes import DType
 from acl_emu.spec import Array
 
 

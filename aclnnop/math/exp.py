@@ -4,7 +4,7 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BOOL, INT64
+from acl_emu.core.dtypes import BOOL, INT64
 from acl_emu.spec import In, InOut, Operand, Out, Plan, operator, require
 from aclnnop.math.unary import PRODUCTS, RESULTS, elementwise
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.constants import ACL_FORMAT_ND
-from acl_emu.dtypes import BOOL, INT8, INT16, INT32, INT64, UINT8
+from acl_emu.core.constants import ACL_FORMAT_ND
+from acl_emu.core.dtypes import BOOL, INT8, INT16, INT32, INT64, UINT8
 from acl_emu.spec import In, InOut, Operand, Out, Plan, operator
 from aclnnop.math.unary import PRODUCTS, RESULTS, elementwise
 

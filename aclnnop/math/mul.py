@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from acl_emu.native.marks import LANES, ROW, whole
+from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import ALL, Array, Plan, Product, operator
 from aclnnop.math.arithmetic import NumberIn, NumberOut, NumberRef, NumberScalar, combined
 

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from acl_emu.dtypes import COMPLEX32, FLOAT4_E1M2, FLOAT4_E2M1, HIFLOAT8, INT4, DType, round_to
+from acl_emu.core.dtypes import COMPLEX32, FLOAT4_E1M2, FLOAT4_E2M1, HIFLOAT8, INT4, DType, round_to
 from acl_emu.spec import Array
 
 _HIFLOAT8_NAN = 0x80

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu import dtypes
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16, DType
+from acl_emu.core import dtypes
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, DType
 from acl_emu.spec import (
     ALL,
     Array,

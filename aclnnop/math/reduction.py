@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from acl_emu.runtime.tensor import IntArray
 from acl_emu.spec import Array, Operand, require, wrap_dim
-from acl_emu.tensor import IntArray
 
 
 def reduced_axes(dims: IntArray, operand: Operand, name: str) -> tuple[int, ...]:

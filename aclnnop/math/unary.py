@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, COMPLEX64, COMPLEX128, DOUBLE, FLOAT, FLOAT16
+from acl_emu.core.dtypes import BF16, COMPLEX64, COMPLEX128, DOUBLE, FLOAT, FLOAT16
 from acl_emu.spec import Array, Operand, Plan, Product, castable, mapped, same_shape
 
 PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})

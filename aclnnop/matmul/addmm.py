@@ -4,10 +4,10 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu import soc
-from acl_emu.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8
+from acl_emu.core import soc
+from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8
+from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import ALL, HandleKind, In, InOut, Operand, Plan, Product, operator, promote, require
-from acl_emu.tensor import Scalar
 from aclnnop.matmul.cube import ND, OLDER, CubeMath, CubeMathType, Matrix, MatrixOut, product, product_shape, rounding
 
 PRODUCTS = ALL - {Product.A310B}

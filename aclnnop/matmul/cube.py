@@ -5,12 +5,12 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu import soc
-from acl_emu.constants import ACL_FORMAT_ND
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16, DType
-from acl_emu.errors import AclnnInvalid
-from acl_emu.matmul import Sum, Taken, matmul
-from acl_emu.native.chain import Chain
+from acl_emu.core import soc
+from acl_emu.core.constants import ACL_FORMAT_ND
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, DType
+from acl_emu.core.errors import AclnnInvalid
+from acl_emu.engine.chain import Chain
+from acl_emu.engine.matmul import Sum, Taken, matmul
 from acl_emu.spec import Array, In, IntKind, Operand, Out, Plan, Product, direct, nothing, require, shape_is
 
 ND = (ACL_FORMAT_ND,)

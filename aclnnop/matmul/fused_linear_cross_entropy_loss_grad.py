@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from acl_emu.dtypes import BOOL, FLOAT, UINT8, DType, round_to
-from acl_emu.errors import AclnnNullptr, AclnnRuntime
-from acl_emu.indexing import row_products
-from acl_emu.matmul import matmul
-from acl_emu.native import apply
-from acl_emu.native.calls import code_of
-from acl_emu.native.casting import cast, same
-from acl_emu.native.chain import Chain
+from acl_emu.core.dtypes import BOOL, FLOAT, UINT8, DType, round_to
+from acl_emu.core.errors import AclnnNullptr, AclnnRuntime
+from acl_emu.engine import apply
+from acl_emu.engine.calls import code_of
+from acl_emu.engine.casting import cast, same
+from acl_emu.engine.chain import Chain
+from acl_emu.engine.indexing import row_products
+from acl_emu.engine.matmul import matmul
 from acl_emu.spec import Array, Float, In, Operand, Operator, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
 from acl_emu.spec.operator import STANDARD_ORDER
 from aclnnop.matmul.vocabulary import (
@@ -41,7 +41,7 @@ PART_ELEMENTS = 1 << 20
 # From how many of them on a second thread is worth while.
 THREADED_ELEMENTS = 1 << 15
 # A logit in FLOAT is off by some rounding errors of its partial sums. They add up at random, as the square root of their number, of
-# which there are as many as acl_emu/cshim/gemm.h says; partial sums are about as large as the logit, or as those of numbers with random
+# which there are as many as acl_emu/engine/c/gemm.h says; partial sums are about as large as the logit, or as those of numbers with random
 # signs.
 ROUNDING = 2.0**-24
 LONGEST_SUM = 256

@@ -4,13 +4,13 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT16, UINT8
-from acl_emu.matmul import matmul
-from acl_emu.native import apply
-from acl_emu.native.calls import code_of
-from acl_emu.native.casting import cast, same
-from acl_emu.native.chain import Chain
-from acl_emu.native.marks import LANES, whole
+from acl_emu.core.dtypes import BF16, FLOAT16, UINT8
+from acl_emu.engine import apply
+from acl_emu.engine.calls import code_of
+from acl_emu.engine.casting import cast, same
+from acl_emu.engine.chain import Chain
+from acl_emu.engine.marks import LANES, whole
+from acl_emu.engine.matmul import matmul
 from acl_emu.spec import Array, Int, Operand, Out, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
 from aclnnop.matmul.vocabulary import (
     ND,

@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from acl_emu import soc
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16
-from acl_emu.matmul import Taken
+from acl_emu.core import soc
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.engine.matmul import Taken
 from acl_emu.spec import ALL, In, Operand, Out, Plan, Product, operator, promote, require
 from aclnnop.matmul.cube import ND, CubeMath, product, rounding
 

@@ -5,11 +5,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from acl_emu.constants import ACL_FORMAT_ND
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
-from acl_emu.errors import DeviceFault
-from acl_emu.native.casting import cast, same
-from acl_emu.native.chain import Chain, Part
+from acl_emu.core.constants import ACL_FORMAT_ND
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
+from acl_emu.core.errors import DeviceFault
+from acl_emu.engine.casting import cast, same
+from acl_emu.engine.chain import Chain, Part
 from acl_emu.spec import Array, In, Operand, Out
 
 ND = (ACL_FORMAT_ND,)

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, BOOL, FLOAT, FLOAT16
-from acl_emu.errors import AclnnNullptr
+from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16
+from acl_emu.core.errors import AclnnNullptr
 from acl_emu.spec import NULL, Array, Bool, Double, In, Operand, Operator, Out, Plan, Product, mapped, operator, same_dtype, same_shape
 from acl_emu.spec.operator import AFTER_NULL
 from aclnnop.activation.along_axis import softmax

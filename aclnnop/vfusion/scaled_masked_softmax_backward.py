@@ -4,8 +4,8 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.constants import ACL_FORMAT_ND
-from acl_emu.dtypes import BF16, BOOL, FLOAT, FLOAT16
+from acl_emu.core.constants import ACL_FORMAT_ND
+from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16
 from acl_emu.spec import Array, Bool, Double, In, Operand, Out, Plan, Product, mapped, operator, same_dtype, same_shape
 from aclnnop.activation.along_axis import softmax_gradient
 from aclnnop.vfusion.masked_rows import mask_fits, not_generated, row_length

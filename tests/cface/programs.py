@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acl_emu import toolkit
+from acl_emu.cface import toolkit
 
 LIBRARIES = ("-lopapi_nn", "-lopapi_math", "-lascendcl", "-lnnopbase", "-lpthread", "-lm")
 

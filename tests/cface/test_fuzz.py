@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acl_emu.api.border import FUNCTIONS
-from acl_emu.codegen import c_face
+from acl_emu.api.prototypes import phases
 from acl_emu.codegen.python_faces import operators
 from tests.cface.programs import clean_environment, compile_program, run
 
@@ -130,9 +130,9 @@ def test_random_calls(seed: int, tmp_path: Path) -> None:
     done = run(program, str(seed), str(CALLS), env=clean_environment(ACL_EMU_DEVICES="2", ACL_EMU_SCHEDULE=schedule), timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
     tallies = {name: (int(calls), int(successes)) for name, calls, successes in map(str.split, done.stdout.splitlines())}
-    declared = set(FUNCTIONS) | {phase.name for operator in operators() for phase in c_face.phases(operator)}
+    declared = set(FUNCTIONS) | {phase.name for operator in operators() for phase in phases(operator)}
     assert set(FUNCTIONS) <= set(tallies) <= declared
     assert sum(calls for calls, _ in tallies.values()) >= CALLS
-    served = [phase.name for operator in operators() if _has_recipe(operator.name) for phase in c_face.phases(operator)]
+    served = [phase.name for operator in operators() if _has_recipe(operator.name) for phase in phases(operator)]
     assert len(served) == 8
     assert all(tallies[name][1] for name in served), "operators whose every call failed were not tried"

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from acl_emu import toolkit
 from acl_emu.api.border import FUNCTIONS
-from acl_emu.codegen import c_face
+from acl_emu.api.prototypes import phases
+from acl_emu.cface import toolkit
 from acl_emu.codegen.python_faces import operators
 from tests.cface.programs import clean_environment, compile_program, run
 
@@ -633,7 +633,7 @@ def test_exports_are_the_declared_functions_and_nothing_else() -> None:
         pytest.skip("no nm")
     done = subprocess.run([nm, "-D", "--defined-only", str(toolkit.library_file())], capture_output=True, text=True, check=True)
     exported = {line.split()[-1].partition("@")[0] for line in done.stdout.splitlines()}
-    declared = set(FUNCTIONS) | {phase.name for operator in operators() for phase in c_face.phases(operator)}
+    declared = set(FUNCTIONS) | {phase.name for operator in operators() for phase in phases(operator)}
     assert exported == declared
 
 

@@ -7,17 +7,18 @@ import sys
 
 import pytest
 
-from acl_emu import toolkit
+from acl_emu.cface import toolkit
 from tests.cface.programs import clean_environment
 
 PRELUDE = """
 import ctypes, sys, threading
 import numpy as np
 import acl_emu as acl
-from acl_emu import handles, observe, plans
-from acl_emu.cshim import _bridge
-from acl_emu.executor import Executor
-from acl_emu.tensor import Tensor
+from acl_emu.core import handles, observe
+from acl_emu.runtime import plans
+from acl_emu.core import _bridge
+from acl_emu.runtime.executor import Executor
+from acl_emu.runtime.tensor import Tensor
 
 lib = ctypes.CDLL(sys.argv[1])
 lib.aclCreateTensor.restype = lib.aclGetRecentErrMsg.restype = ctypes.c_void_p

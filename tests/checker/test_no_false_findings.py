@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acl_emu import soc
+from acl_emu.core import soc
 from tests.checker.running import checked, compiled
 from tests.conftest import ROOT
 from tests.test_cpp_samples import COMPILERS, NAMES, Shared, shared, shell  # noqa: F401

@@ -7,16 +7,16 @@ import random
 
 import pytest
 
-from acl_emu import launch
-from acl_emu.checker import elf
-from acl_emu.checker.findings import KINDS, Findings, Origin
-from acl_emu.checker.intervals import Intervals
-from acl_emu.checker.object_rules import ObjectRules
-from acl_emu.checker.order import Order
-from acl_emu.checker.overlap import is_dense, is_same, overlap
-from acl_emu.checker.places import _without_arguments
-from acl_emu.executor import Executor, Plan, Workspace
-from acl_emu.observe import Place, Span
+from acl_emu.core.observe import Place, Span
+from acl_emu.engine import launch
+from acl_emu.runtime.executor import Executor, Plan, Workspace
+from acl_emu.tools.checker import elf
+from acl_emu.tools.checker.findings import KINDS, Findings, Origin
+from acl_emu.tools.checker.intervals import Intervals
+from acl_emu.tools.checker.object_rules import ObjectRules
+from acl_emu.tools.checker.order import Order
+from acl_emu.tools.checker.overlap import is_dense, is_same, overlap
+from acl_emu.tools.checker.places import _without_arguments
 
 
 def test_intervals_are_the_set_of_their_bytes() -> None:

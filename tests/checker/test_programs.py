@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from acl_emu import soc
-from acl_emu.checker.findings import KINDS
+from acl_emu.core import soc
+from acl_emu.tools.checker.findings import KINDS
 from tests.checker.running import PROGRAMS, Entry, checked, compiled, parse
 
 SOURCES = sorted(PROGRAMS.glob("*.cpp"))

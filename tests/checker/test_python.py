@@ -67,14 +67,14 @@ def test_a_value_that_means_nothing(tmp_path: Path) -> None:
 
 
 def test_the_checker_is_not_loaded_unless_it_is_asked_for(tmp_path: Path) -> None:
-    text = "import sys, acl_emu\nacl_emu.aclInit(None)\nprint([m for m in sys.modules if m.startswith('acl_emu.checker')])\n"
+    text = "import sys, acl_emu\nacl_emu.aclInit(None)\nprint([m for m in sys.modules if m.startswith('acl_emu.tools.checker')])\n"
     assert run_text(tmp_path, text).stdout == "[]\n"
 
 
 def test_the_context_manager(tmp_path: Path) -> None:
     text = """
 import acl_emu as acl
-from acl_emu.checker import check
+from acl_emu.tools.checker import check
 acl.aclInit(None)
 acl.aclrtSetDevice(0)
 with check() as findings:
@@ -92,11 +92,11 @@ print(findings.kinds, len(findings), "program.py:11" in str(findings))
 def test_an_operator_that_works_in_blocks_may_not_write_its_input(tmp_path: Path) -> None:
     """A kernel over blocks has read only some of its input when it writes; one over all elements has read everything."""
     text = """
-from acl_emu.checker.checker import Checker
-from acl_emu.checker.findings import Findings
-from acl_emu.checker.memory_rules import MemoryRules
-from acl_emu.checker.order import Order
-from acl_emu.observe import Span, Work
+from acl_emu.tools.checker.checker import Checker
+from acl_emu.tools.checker.findings import Findings
+from acl_emu.tools.checker.memory_rules import MemoryRules
+from acl_emu.tools.checker.order import Order
+from acl_emu.core.observe import Span, Work
 for in_place in (True, False):
     findings = Findings()
     rules = MemoryRules(findings, Order())

@@ -56,7 +56,7 @@ SINGLE = Precision(2.0**-23, 2.0**-22, 2.0**-148)
 
 def signatures() -> list[str]:
     """All of them."""
-    found = re.findall(r'^    \{"([^"]+)"', (ROOT / "acl_emu" / "cshim" / "fused.c").read_text(encoding="utf-8"), re.M)
+    found = re.findall(r'^    \{"([^"]+)"', (ROOT / "acl_emu" / "engine" / "c" / "fused.c").read_text(encoding="utf-8"), re.M)
     assert found
     return found
 

@@ -11,7 +11,8 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from acl_emu import dtypes, native
+from acl_emu import engine as native
+from acl_emu.core import dtypes
 from aclnnop.math.conversion import converted
 from tests.native.support import BF16, assert_same
 

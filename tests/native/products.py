@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from acl_emu.dtypes import from_numpy, round_to
-from acl_emu.matmul import Sum, Taken, matmul, rounded
+from acl_emu.core.dtypes import from_numpy, round_to
+from acl_emu.engine.matmul import Sum, Taken, matmul, rounded
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16
 
 Array = npt.NDArray[Any]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from acl_emu.native.engine import PLAIN_FLOAT
+from acl_emu.engine.bindings import PLAIN_FLOAT
 from tests.native.drawing import KINDS, drawn_inputs
 from tests.native.graphs import DOUBLE, SINGLE, Estimate, Whole, estimate, judge, whole
 from tests.native.support import at_odd_address, plan_of, program_of, run

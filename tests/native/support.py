@@ -14,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from acl_emu import native, plans
-from acl_emu.native import engine, functions
+from acl_emu import engine as native
+from acl_emu.engine import bindings as engine
+from acl_emu.engine import functions
+from acl_emu.runtime import plans
 from tests.operators.accuracy import FLOAT, spacing
 
 Array = npt.NDArray[Any]

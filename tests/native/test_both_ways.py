@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acl_emu import native
+from acl_emu import engine as native
 from tests.native.support import assert_same, engine_is
 from tests.operators.accuracy import FLOAT, FLOATS, spacing
 from tests.operators.case import lay_out

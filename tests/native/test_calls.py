@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from acl_emu.native.calls import Call
+from acl_emu.engine.calls import Call
 from tests.conftest import run_python
 from tests.native.support import engine_is
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, rounded, spacing
@@ -345,7 +345,7 @@ def test_a_fault_leaves_the_gradient_alone() -> None:
 
 
 _AGAIN = """
-from acl_emu.native.calls import Call
+from acl_emu.engine.calls import Call
 asked, original = [], Call.__call__
 def watched(self, *bound):
     asked.append(True)

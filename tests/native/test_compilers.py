@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from acl_emu.cshim import build
+from acl_emu.cface import build
 
 COMPILERS = {"clang": platform.machine(), "aarch64-linux-gnu-gcc": "aarch64", "x86_64-linux-gnu-gcc": "x86_64"}
 """And what they compile for."""
@@ -19,6 +19,16 @@ def test_other_compilers(compiler: str) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}")
     for job in build.engine_jobs(COMPILERS[compiler]):
-        command = [compiler, *build.FLAGS, *build.ENGINE_FLAGS, *job.flags, "-O1", "-Werror", "-fsyntax-only", str(job.source)]
+        command = [
+            compiler,
+            *build.FLAGS,
+            *build.ENGINE_FLAGS,
+            *build.INCLUDES,
+            *job.flags,
+            "-O1",
+            "-Werror",
+            "-fsyntax-only",
+            str(job.source),
+        ]
         done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
         assert done.returncode == 0, f"{job.name}: {done.stderr[:2000]}"

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from acl_emu import native
+from acl_emu import engine as native
 from tests.conftest import run_python
 from tests.native.support import assert_same, engine_is, program_of
 
@@ -83,7 +83,7 @@ def test_a_foreign_address_is_the_same_fault_with_and_without_the_engine() -> No
 
 _RESULTS = """
 import sys, numpy as np, ml_dtypes
-from acl_emu import native
+from acl_emu import engine as native
 x = np.random.default_rng(5).standard_normal((37, 211)).astype(np.float32)
 def softmax(x):
     e = np.exp(x - x.max(axis=-1, keepdims=True))

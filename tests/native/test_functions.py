@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from acl_emu.cface import build
 from acl_emu.codegen.graph import FUNCTION_UNITS
-from acl_emu.cshim import build
 from tests.native.functions import (
     BINARY,
     EXACT,
@@ -90,6 +90,6 @@ def test_rough_exponentials_of_all_half_numbers(tmp_path: Path) -> None:
         pytest.skip("they are as others on this processor")
     (tmp_path / "roughly.c").write_text(ROUGHLY, encoding="utf-8")
     command = [*build.COMPILER, *build.FLAGS, *build.ENGINE_FLAGS, "-Wno-unused-function", *(f"-m{flag}" for flag in wide), "-O1"]
-    subprocess.run([*command, f"-I{build.HERE}", str(tmp_path / "roughly.c"), "-o", str(tmp_path / "roughly"), "-lm"], check=True)
+    subprocess.run([*command, *build.INCLUDES, str(tmp_path / "roughly.c"), "-o", str(tmp_path / "roughly"), "-lm"], check=True)
     worst = float(subprocess.run([str(tmp_path / "roughly")], check=True, capture_output=True, text=True).stdout)
     assert 2 < worst < FUNCTION_UNITS["exp"]

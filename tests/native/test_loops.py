@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acl_emu import dtypes, native, soc
+from acl_emu import engine as native
+from acl_emu.core import dtypes, soc
 from tests.native.support import BF16, assert_same, at_odd_address, memory_before_the_end, plan_of, program_of, run, ulps
 from tests.operators.accuracy import FLOAT, FLOATS, assert_accurate, spacing
 

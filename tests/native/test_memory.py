@@ -6,7 +6,7 @@ from tests.conftest import run_python
 
 _LONG_ROW = """
 import threading, numpy as np
-from acl_emu import native
+from acl_emu import engine as native
 
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4096

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from acl_emu import native
+from acl_emu import engine as native
 from tests.native.support import assert_same, program_of
 from tests.operators.accuracy import FLOATS
 

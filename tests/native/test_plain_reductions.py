@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from acl_emu import native, soc
+from acl_emu import engine as native
+from acl_emu.core import soc
 from tests.native.graphs import whole
 from tests.native.rows import Rows, apart, check_rows, drawn_rows, expected_of, run_whole, stepped, turned
 from tests.native.support import assert_same, memory_before_the_end, run

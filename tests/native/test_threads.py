@@ -8,7 +8,7 @@ from tests.conftest import run_python
 
 PRELUDE = """
 import ctypes, os, sys, threading
-from acl_emu.native.engine import PATH
+from acl_emu.engine.bindings import PATH
 
 engine = ctypes.CDLL(str(PATH))
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

@@ -12,7 +12,8 @@ import numpy.typing as npt
 import pytest
 
 import acl_emu as acl
-from acl_emu import dtypes, native
+from acl_emu import engine as native
+from acl_emu.core import dtypes
 from tests.native.numbers_of_all_types import (
     BOOL,
     FLOATS,

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from acl_emu import native, soc
+from acl_emu import engine as native
+from acl_emu.core import soc
 from tests.native.drawing import KINDS
 from tests.native.graphs import judge, signatures, whole
 from tests.native.rows import (

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from acl_emu import matmul
+from acl_emu.cface import build
 from acl_emu.codegen import fused
 from acl_emu.codegen.columns import is_settled_in_columns
-from acl_emu.cshim import build
-from acl_emu.native import engine
+from acl_emu.engine import bindings as engine
+from acl_emu.engine import matmul
 from tests.native.functions import (
     BINARY,
     EXACT,
@@ -67,8 +67,13 @@ def build_engine(folder: Path, flags: tuple[str, ...], chosen: list[str]) -> Pat
     tables = []
     for what in ("tiles", "fused", "products"):
         tables += [f"-D{name}=acl_emu_{what}_baseline" for name in (what.upper(), f"acl_emu_{what}_v3", f"acl_emu_{what}_v4")]
-    sources = [*build.HERE.glob("engine*.c"), *build.HERE.glob("gemm*.c"), build.HERE / "threads.c", folder / "fused.c"]
-    command = [*build.COMPILER, *build.FLAGS, *build.ENGINE_FLAGS, "-O1", *flags, f"-I{build.HERE}", *tables]
+    sources = [
+        *build.ENGINE_SOURCES.glob("engine*.c"),
+        *build.ENGINE_SOURCES.glob("gemm*.c"),
+        build.ENGINE_SOURCES / "threads.c",
+        folder / "fused.c",
+    ]
+    command = [*build.COMPILER, *build.FLAGS, *build.ENGINE_FLAGS, "-O1", *flags, *build.INCLUDES, *tables]
     subprocess.run([*command, "-shared", *map(str, sources), "-o", str(folder / build.ENGINE), "-lm", "-lpthread"], check=True)
     return folder / build.ENGINE
 

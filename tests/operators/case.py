@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 import acl_emu as acl
 import aclnnop
-from acl_emu import dtypes, memory
+from acl_emu.core import dtypes
+from acl_emu.runtime import memory
+from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
 from acl_emu.spec import Operator
 from acl_emu.spec.kinds import HandleKind, TensorKind
-from acl_emu.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
 
 Array = npt.NDArray[Any]
 

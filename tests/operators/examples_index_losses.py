@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 from numpy import float16, float32, float64, int32, int64, uint8
 
-from acl_emu import soc
+from acl_emu.core import soc
 from tests.operators.case import Case, numbers
 
 bfloat16 = ml_dtypes.bfloat16

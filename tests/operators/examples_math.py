@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 from numpy import float16, float32, int32, int64
 
-from acl_emu.dtypes import from_numpy
+from acl_emu.core.dtypes import from_numpy
 from tests.operators.case import Case, numbers
 
 bfloat16 = ml_dtypes.bfloat16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from acl_emu import ACLNN_ERR_INNER_NULLPTR
-from acl_emu.soc import PROFILES
+from acl_emu.core.soc import PROFILES
 from tests.operators.case import Case
 
 

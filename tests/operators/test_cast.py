@@ -30,8 +30,8 @@ from acl_emu import (
     ACLNN_ERR_INNER_TILING_ERROR,
     ACLNN_ERR_PARAM_INVALID,
     ACLNN_ERR_PARAM_NULLPTR,
-    dtypes,
 )
+from acl_emu.core import dtypes
 from tests.conftest import message
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_equal, rounded
 from tests.operators.case import Array, Case, Meta, numbers

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acl_emu import describe
 from acl_emu.codegen import coverage
+from acl_emu.tools import describe
 
 
 def entry(operator: str) -> str:

@@ -14,7 +14,7 @@ from acl_emu import (
     ACLNN_ERR_PARAM_NULLPTR,
     ACLNN_ERR_RUNTIME_ERROR,
 )
-from acl_emu.dtypes import from_numpy
+from acl_emu.core.dtypes import from_numpy
 from aclnnop.matmul import vocabulary as module
 from aclnnop.matmul.fused_linear_cross_entropy_loss_grad import logit_gradients
 from tests.conftest import message, run_python

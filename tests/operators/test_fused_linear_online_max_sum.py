@@ -7,12 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acl_emu import (
-    ACL_ERROR_RT_AICORE_EXCEPTION,
-    ACL_FORMAT_NCHW,
-    ACLNN_ERR_PARAM_INVALID,
-    ACLNN_ERR_PARAM_NULLPTR,
-)
+from acl_emu import ACL_ERROR_RT_AICORE_EXCEPTION, ACL_FORMAT_NCHW, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
 from aclnnop.matmul import vocabulary
 from tests.conftest import message
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, assert_accurate, assert_equal, assert_meets_standard, spacing

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aclnnop
-from acl_emu import ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR, describe
+from acl_emu import ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
+from acl_emu.tools import describe
 from tests.conftest import message
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, assert_accurate, assert_equal
 from tests.operators.case import Array, Case, Meta, numbers

@@ -11,15 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acl_emu import (
-    ACL_FLOAT,
-    ACL_FLOAT16,
-    ACL_FORMAT_NCHW,
-    ACLNN_ERR_INNER_NULLPTR,
-    ACLNN_ERR_PARAM_INVALID,
-    ACLNN_ERR_PARAM_NULLPTR,
-    dtypes,
-)
+from acl_emu import ACL_FLOAT, ACL_FLOAT16, ACL_FORMAT_NCHW, ACLNN_ERR_INNER_NULLPTR, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
+from acl_emu.core import dtypes
 from tests.conftest import message
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_accurate, assert_equal, rounded
 from tests.operators.case import Array, Case, Meta, numbers

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import acl_emu as acl
-from acl_emu import dtypes, soc
 from acl_emu.codegen.python_faces import operators
+from acl_emu.core import dtypes, soc
 from acl_emu.spec import CHOICE
 from acl_emu.spec.kinds import HandleKind, IntKind, StringKind, TensorKind
 from tests.conftest import message, run_python

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 import acl_emu as acl
 import aclnnop
-from acl_emu import dtypes, memory
+from acl_emu.core import dtypes
+from acl_emu.runtime import memory
 
 T = TypeVar("T")
 Array = npt.NDArray[Any]

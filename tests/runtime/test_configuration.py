@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acl_emu import soc
+from acl_emu.core import soc
 from tests.conftest import run_python
 
 
@@ -84,7 +84,7 @@ def test_number_of_devices_that_means_nothing(count: str) -> None:
     ],
 )
 def test_visible_devices(visible: str, physical: list[int]) -> None:
-    program = "from acl_emu import context; print(acl.aclrtGetDeviceCount()[0], [d.physical for d in context.devices()])"
+    program = "from acl_emu.runtime import context; print(acl.aclrtGetDeviceCount()[0], [d.physical for d in context.devices()])"
     assert output(program, ASCEND_RT_VISIBLE_DEVICES=visible) == [f"{len(physical)} {physical}"]
 
 

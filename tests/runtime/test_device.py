@@ -263,7 +263,7 @@ def test_overflow_mode(device: int, chip: Callable[[str], None], name: str, natu
     assert acl.aclrtSetDeviceSatMode(1 - natural) == acl.ACL_ERROR_RT_FEATURE_NOT_SUPPORT
     assert name in message()
     assert acl.aclrtSetDeviceSatMode(2) == 100000
-    from acl_emu import context
+    from acl_emu.runtime import context
 
     context.devices()[device].overflow_mode = None
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import acl_emu as acl
-from acl_emu import errors
 from acl_emu.api.acl_rt import lifecycle
+from acl_emu.core import errors
 from tests.conftest import message
 from tests.runtime.support import bad_target, create_tensor, in_thread, smooth_l1
 

@@ -10,12 +10,12 @@ import pytest
 
 import acl_emu as acl
 import aclnnop
-from acl_emu import handles
-from acl_emu.dtypes import FLOAT
-from acl_emu.executor import Executor, Plan, Workspace
+from acl_emu.core import handles
+from acl_emu.core.dtypes import FLOAT
+from acl_emu.runtime.executor import Executor, Plan, Workspace
+from acl_emu.runtime.tensor import BoundOperand, Operand
 from acl_emu.spec import In, Out, operator
 from acl_emu.spec.kinds import TensorListIn, TensorListOut
-from acl_emu.tensor import BoundOperand, Operand
 from tests.conftest import message
 from tests.runtime.support import NO_HANDLE, allocate, create_stream, create_tensor, download, held, in_thread, smooth_l1, upload
 

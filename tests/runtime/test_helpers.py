@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import acl_emu as acl
-from acl_emu import soc
 from acl_emu.api.border import FUNCTIONS
+from acl_emu.core import soc
 from tests.conftest import SHARED, message
 from tests.runtime.support import in_thread
 

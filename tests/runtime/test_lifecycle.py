@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import acl_emu as acl
-from acl_emu import context, errors
 from acl_emu.api.acl_rt import lifecycle
+from acl_emu.core import errors
+from acl_emu.runtime import context
 from tests.conftest import message, run_python
 from tests.runtime.support import in_thread
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import acl_emu as acl
-from acl_emu import context, dtypes, memory
+from acl_emu.core import dtypes
+from acl_emu.runtime import context, memory
 from tests.conftest import message, run_python
 from tests.runtime.support import HUGE_FIRST, Array, allocate, create_stream, download, held, in_thread, smooth_l1, upload
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import acl_emu as acl
-from acl_emu import dtypes, handles
-from acl_emu.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList
+from acl_emu.core import dtypes, handles
+from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList
 from tests.conftest import message
 from tests.runtime.support import NO_HANDLE, in_thread, status
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import acl_emu as acl
 import aclnnop
-from acl_emu import plans
+from acl_emu.runtime import plans
 from tests.conftest import message
 from tests.operators.case import Case, Refused, numbers
 from tests.runtime.support import create_tensor, download, smooth_l1, upload

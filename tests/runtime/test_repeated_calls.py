@@ -11,7 +11,8 @@ import pytest
 
 import acl_emu as acl
 import aclnnop
-from acl_emu import handles, memory, observe, plans
+from acl_emu.core import handles, observe
+from acl_emu.runtime import memory, plans
 from tests.conftest import message, run_python
 from tests.operators.test_fused_linear_cross_entropy_loss_grad import valid
 from tests.runtime.support import SmoothL1, allocate, create_stream, create_tensor, download, held, in_thread, smooth_l1, upload
@@ -463,7 +464,7 @@ def test_the_process_ends_with_work_on_a_stream() -> None:
 def test_a_launch_that_python_cannot_take_over() -> None:
     """It is a fault of the stream, which goes on; a process of its own, because a stream that stands still would stop the tests."""
     code = """
-from acl_emu import stream
+from acl_emu.runtime import stream
 make, made = stream.make_launch, []
 
 def make_one_fail(*launch):

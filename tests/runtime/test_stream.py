@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import acl_emu as acl
-from acl_emu import context, handles
+from acl_emu.core import handles
+from acl_emu.runtime import context
 from tests.conftest import message, used_bytes
 from tests.runtime.support import (
     NO_HANDLE,

@@ -6,9 +6,9 @@ import pytest
 
 import acl_emu as acl
 import aclnnop
-from acl_emu import handles
-from acl_emu.checks_made import Step, made
-from acl_emu.tensor import Tensor
+from acl_emu.core import handles
+from acl_emu.runtime.tensor import Tensor
+from acl_emu.tools.checks_made import Step, made
 
 STANDARD = ["handle", "null", "data type", "format", "dimensions", "value"]
 

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from acl_emu import dtypes, explain, handles, soc
+from acl_emu.core import dtypes, handles, soc
 from acl_emu.spec.kinds import TensorKind
+from acl_emu.tools import explain
 from aclnnop.index import MODULES
 from tests.cface.programs import clean_environment
 from tests.conftest import ROOT

@@ -16,8 +16,11 @@ from click.testing import CliRunner
 
 import acl_emu as acl
 import aclnnop
-from acl_emu import cli, faults, memory, observe, soc
-from acl_emu.soc import ConfigurationError
+from acl_emu import cli
+from acl_emu.core import observe, soc
+from acl_emu.core.soc import ConfigurationError
+from acl_emu.runtime import memory
+from acl_emu.tools import faults
 from tests.cface.programs import clean_environment, compile_program, run
 from tests.conftest import ROOT, message, run_python
 
@@ -302,10 +305,10 @@ def test_a_malformed_rule_is_an_error_of_every_call() -> None:
 
 def test_nothing_is_loaded_unless_asked_for() -> None:
     code = (
-        "import sys, acl_emu\nacl_emu.aclInit(None)\nfrom acl_emu import observe\n"
+        "import sys, acl_emu\nacl_emu.aclInit(None)\nfrom acl_emu.core import observe\n"
         "print(observe.watching, *(name in sys.modules for name in {}))"
     )
-    names = ("acl_emu.tools", "acl_emu.faults", "acl_emu.log")
+    names = ("acl_emu.tools", "acl_emu.tools.faults", "acl_emu.tools.log")
     assert run_python(code.format(names)).stdout == "None False False False\n"
     assert run_python(code.format(names), ASCEND_SLOG_PRINT_TO_STDOUT="0").stdout == "None True False True\n"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from acl_emu import log
-from acl_emu.observe import Place
+from acl_emu.core.observe import Place
+from acl_emu.tools import log
 from tests.cface.programs import clean_environment, compile_program, run
 from tests.conftest import run_python
 

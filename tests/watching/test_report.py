@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import acl_emu as acl
-from acl_emu import observe
-from acl_emu.observe import Place
-from acl_emu.report import Reporter, page, spool_of
+from acl_emu.core import observe
+from acl_emu.core.observe import Place
+from acl_emu.tools.report import Reporter, page, spool_of
 from tests.conftest import ROOT, run_python
 from tests.watching.test_trace import C_PROGRAM, COMMAND, OPERATOR, Problem
 
@@ -291,4 +291,4 @@ def test_a_text_cannot_leave_the_data(tmp_path: Path) -> None:
 
 def test_the_page_is_packaged() -> None:
     text = (ROOT / "pyproject.toml").read_text()
-    assert '"report/page.*"' in text
+    assert '"tools/report/page.*"' in text

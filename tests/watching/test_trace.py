@@ -15,9 +15,10 @@ import pytest
 
 import acl_emu as acl
 import aclnnop
-from acl_emu import growing_file, observe, trace
-from acl_emu.growing_file import GrowingFile
-from acl_emu.trace import FIRST_DEVICE, HOST, Tracer
+from acl_emu.core import observe
+from acl_emu.tools import growing_file, trace
+from acl_emu.tools.growing_file import GrowingFile
+from acl_emu.tools.trace import FIRST_DEVICE, HOST, Tracer
 from tests.cface import programs
 from tests.conftest import run_python
 from tests.runtime.support import upload

@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from acl_emu import constants as c
-from acl_emu import context
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import Handle, acl
-from acl_emu.errors import AclError, InvalidParam, RtParamInvalid
-from acl_emu.stream import ReportQueue
+from acl_emu.core import constants as c
+from acl_emu.core.errors import AclError, InvalidParam, RtParamInvalid
+from acl_emu.runtime import context
+from acl_emu.runtime.stream import ReportQueue
 
 MOST_THREADS = 1024
 

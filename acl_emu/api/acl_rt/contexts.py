@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from acl_emu import context as contexts
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import Handle, acl
-from acl_emu.context import Context
-from acl_emu.errors import InvalidContext
-from acl_emu.stream import refuse_in_callback
+from acl_emu.core.errors import InvalidContext
+from acl_emu.runtime import context as contexts
+from acl_emu.runtime.context import Context
+from acl_emu.runtime.stream import refuse_in_callback
 
 
 @acl(HEADER, "aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId)")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from acl_emu import constants as c
-from acl_emu import context, soc
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.acl_rt.streams import check_timeout
 from acl_emu.api.border import acl
-from acl_emu.errors import FeatureNotSupport, FeatureUnsupported, InvalidParam
-from acl_emu.soc import Product
-from acl_emu.stream import refuse_in_callback
+from acl_emu.core import constants as c
+from acl_emu.core import soc
+from acl_emu.core.errors import FeatureNotSupport, FeatureUnsupported, InvalidParam
+from acl_emu.core.soc import Product
+from acl_emu.runtime import context
+from acl_emu.runtime.stream import refuse_in_callback
 
 
 @acl(HEADER, "aclError aclrtSetDevice(int32_t deviceId)")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from acl_emu import constants as c
-from acl_emu import context, handles, observe
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.acl_rt.streams import check_timeout
 from acl_emu.api.border import Handle, acl
-from acl_emu.context import find_event
-from acl_emu.errors import AclError, CallOrder, FeatureNotSupport, InvalidParam
-from acl_emu.stream import Event, Mark, refuse_in_callback
+from acl_emu.core import constants as c
+from acl_emu.core import handles, observe
+from acl_emu.core.errors import AclError, CallOrder, FeatureNotSupport, InvalidParam
+from acl_emu.runtime import context
+from acl_emu.runtime.context import find_event
+from acl_emu.runtime.stream import Event, Mark, refuse_in_callback
 
 _DEFAULT_FLAGS = c.ACL_EVENT_SYNC | c.ACL_EVENT_TIME_LINE
 _KNOWN_FLAGS = (

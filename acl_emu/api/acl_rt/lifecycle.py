@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from acl_emu import constants as c
-from acl_emu import context, errors, soc
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import acl, plain
-from acl_emu.errors import AclError, InvalidFile, InvalidParam, ParseFile, RepeatFinalize, RepeatInitialize
+from acl_emu.core import constants as c
+from acl_emu.core import errors, soc
+from acl_emu.core.errors import AclError, InvalidFile, InvalidParam, ParseFile, RepeatFinalize, RepeatInitialize
+from acl_emu.runtime import context
 
 _NESTING_LIMIT = 10
 _OPTIONS = range(c.ACL_OPT_DETERMINISTIC, c.ACL_OPT_ENABLE_KERNEL_EARLY_START + 1)

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from acl_emu import constants as c
-from acl_emu import context, memory, observe, soc
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, check_buffer, host_address
-from acl_emu.errors import AclError, DeviceFault, FeatureNotSupport, InvalidParam, NullParam, RtParamInvalid
-from acl_emu.stream import refuse_in_callback
+from acl_emu.core import constants as c
+from acl_emu.core import observe, soc
+from acl_emu.core.errors import AclError, DeviceFault, FeatureNotSupport, InvalidParam, NullParam, RtParamInvalid
+from acl_emu.runtime import context, memory
+from acl_emu.runtime.stream import refuse_in_callback
 
 _HUGE_1G = (c.ACL_MEM_MALLOC_HUGE1G_ONLY, c.ACL_MEM_MALLOC_HUGE1G_ONLY_P2P)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from acl_emu import constants as c
-from acl_emu import context
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import Handle, acl
-from acl_emu.cshim import _door
-from acl_emu.errors import AclError, InvalidParam, NullParam, RtParamInvalid
-from acl_emu.stream import Stream, refuse_in_callback
+from acl_emu.core import _door
+from acl_emu.core import constants as c
+from acl_emu.core.errors import AclError, InvalidParam, NullParam, RtParamInvalid
+from acl_emu.runtime import context
+from acl_emu.runtime.stream import Stream, refuse_in_callback
 
 MOST_STREAMS = 1984
 _LEAST_PRIORITY = 7

@@ -1,0 +1,439 @@
+"""From C calls to Python calls and back.
+
+Every exported function arrives here with its number and its packed arguments. The handler of a function is made at its first call, from
+the C prototype and the Python signature: a C parameter that Python lacks is the length of the array before it, or an out-parameter.
+Pointers of the program are read and written through the operating system, which answers for a bad one instead of stopping the process.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import struct
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import aclnnop
+from acl_emu.api.acl_rt.memory import PtrAttributes
+from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, ApiFunction, CParameter
+from acl_emu.core import constants as c
+from acl_emu.core import handles, observe
+from acl_emu.core._bridge import ffi, lib
+from acl_emu.core.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, InvalidParam, NullParam, report
+from acl_emu.runtime import plans
+from acl_emu.runtime.executor import PHASE_ONE
+from acl_emu.runtime.objects import permit, room, tensor_in
+from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, IntKind, TensorKind
+from acl_emu.spec.operator import Operator
+
+Arguments = Any
+"""A cdata array of acl_emu_arg."""
+Handler = Callable[[Arguments, Any], None]
+"""Carries a call out and sets the result."""
+
+_names: list[str] = []
+_handlers: dict[int, Handler] = {}
+
+_MOST_VALUES = 1 << 24
+"""More than any array of the interface holds: a larger count is not one."""
+
+
+_QUICK = {
+    "aclCreateTensor": "acl_emu_create_tensor",
+    "aclDestroyTensor": "acl_emu_destroy_tensor",
+    "aclDestroyAclOpExecutor": "acl_emu_destroy_executor",
+}
+"""What C carries out by itself where it can. Operators join them at their first call."""
+_quick: Any = None
+_kept: list[Any] = []
+"""What libraries hold pointers to."""
+
+
+def attach(side: int, names: int, count: int) -> None:
+    """Called by the library: learn the numbering of its functions, and connect it."""
+    global _quick
+    table = ffi.cast("char **", names)
+    _names[:] = [ffi.string(table[i]).decode() for i in range(count)]
+    _quick = ffi.new("acl_emu_quick[]", [ffi.addressof(lib, _QUICK[name]) if name in _QUICK else ffi.NULL for name in _names])
+    _kept.append(_quick)
+    connected = ffi.cast("acl_emu_side *", side)
+    connected.quick = _quick
+    connected.entry = ffi.addressof(lib, "acl_emu_call")
+
+
+@ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
+def acl_emu_call(function: int, arguments: Arguments, result: Any, caller: Any) -> int:
+    """Every C call comes in here."""
+    handler = _handlers.get(function)
+    if handler is None:
+        name = _names[function]
+        try:
+            handler = _handlers[function] = _make_handler(name)
+        except Exception as error:
+            report(AclnnInner(f"{name} does not load: {type(error).__name__}: {error}"))
+            return 1
+    if observe.watching is None:
+        handler(arguments, result)
+        return 0
+    observe.entered_from_c(int(ffi.cast("uintptr_t", caller)))
+    try:
+        handler(arguments, result)
+    finally:
+        observe.entered_from_c(0)
+    return 0
+
+
+def _make_handler(name: str) -> Handler:
+    declared = FUNCTIONS.get(name)
+    handler = _api_handler(declared) if declared is not None else _operator_handler(name)
+    failed = _failed_result(name, declared)
+
+    def guarded(arguments: Arguments, result: Any) -> None:
+        try:
+            handler(arguments, result)
+        except AclError as error:
+            code = report(error) if observe.watching is None else _tell_refused(name, error)
+            result.u = 0
+            if failed is not None:
+                result.i = code
+        except Exception as error:
+            report(AclnnInner(f"{name} stopped with {type(error).__name__}: {error}"))
+            result.u = 0
+            if failed is not None:
+                result.i = failed
+
+    return guarded
+
+
+def _tell_refused(name: str, error: AclError) -> int:
+    """A call that failed here, before it became a Python call."""
+    assert observe.watching is not None
+    status: int = observe.watching.call(name, (), (), lambda: report(error), status_last=True, refuse=report)
+    return status
+
+
+def _failed_result(name: str, declared: ApiFunction | None) -> int | None:
+    """The status of a call that failed for no reason that has a code of its own; None where the result is no status."""
+    if declared is None or declared.prototype.result == "aclnnStatus":
+        return c.ACLNN_ERR_INNER
+    return c.ACL_ERROR_INTERNAL_ERROR if declared.prototype.result == "aclError" else None
+
+
+# Arguments in
+
+
+def read(address: int, size: int, name: str, error: type[AclError] = InvalidParam) -> bytes:
+    """Bytes of the program's memory."""
+    found = room("char[]", size)
+    if size and not lib.acl_emu_copy(int(ffi.cast("uintptr_t", found)), address, size):
+        raise error(f"{name} is {address:#x}, where {size} bytes cannot be read")
+    return bytes(ffi.buffer(found, size))
+
+
+def write(address: int, data: bytes, name: str, error: type[AclError]) -> None:
+    """Put bytes into the program's memory."""
+    source = ffi.from_buffer(data)
+    if not lib.acl_emu_copy(address, int(ffi.cast("uintptr_t", source)), len(data)):
+        raise error(f"{name} is {address:#x}, where {len(data)} bytes cannot be written")
+
+
+def _read_string(address: int, name: str) -> str | None:
+    if not address:
+        return None
+    text = b""
+    while b"\0" not in text:
+        # up to the end of the page: a string may end right before memory that does not exist
+        text += read(address + len(text), 4096 - (address + len(text)) % 4096, name)
+        if len(text) > 1 << 20:
+            raise InvalidParam(f"{name} is {address:#x}, where no string ends")
+    return os.fsdecode(text.partition(b"\0")[0])
+
+
+_ELEMENTS = {"int64_t": "q", "float": "f", "bool": "?", "aclTensor*": "Q", "aclScalar*": "Q"}
+
+
+def _array_reader(parameter: CParameter, index: int, count_index: int, is_meta: bool, refuses_null: bool) -> Callable[[Arguments], Any]:
+    code = _ELEMENTS[parameter.c_type.replace("const", "").replace(" ", "").removesuffix("*")]
+    size = struct.calcsize(code)
+    wrong = AclnnInvalid if is_meta else InvalidParam
+
+    def take(arguments: Arguments) -> tuple[Any, ...] | None:
+        address, count = arguments[index].u, arguments[count_index].u
+        if not address:
+            if count and refuses_null:
+                raise AclnnNullptr(f"{parameter.name} must not be a null pointer when {parameter.name}Num is {count}")
+            return None
+        if count > _MOST_VALUES:
+            raise wrong(f"{parameter.name} has {count} values, expected at most {_MOST_VALUES}")
+        return struct.unpack(f"{count}{code}", read(address, count * size, parameter.name, wrong))
+
+    return take
+
+
+def _callable_at(address: int) -> Callable[[Any], None] | None:
+    if not address:
+        return None
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        for line in maps:
+            span, access = line.split(maxsplit=2)[:2]
+            first, last = (int(text, 16) for text in span.split("-"))
+            if "x" in access and first <= address < last:
+                return lambda argument: lib.acl_emu_callback(address, argument or 0)
+    raise InvalidParam(f"fn is {address:#x}, which is not code")
+
+
+def _plain_reader(c_type: str, name: str, index: int) -> Callable[[Arguments], Any]:
+    """How one C argument becomes a Python one."""
+    plain = c_type.replace("const ", "").strip()
+    if plain == "char*":
+        return lambda arguments: _read_string(arguments[index].u, name)
+    if plain in ("aclrtCallback", "aclrtHostFunc"):
+        return lambda arguments: _callable_at(arguments[index].u)
+    if plain.endswith("*") or plain in HANDLE_TYPES:
+        return lambda arguments: arguments[index].u or None
+    if plain == "bool":
+        return lambda arguments: arguments[index].u & 0xFF != 0
+    if plain in ("float", "double"):
+        return lambda arguments: arguments[index].d
+    if plain in ("size_t", "uint64_t", "uint32_t", "uint16_t", "uint8_t", "aclFloat16"):
+        return lambda arguments: arguments[index].u
+    return lambda arguments: arguments[index].i
+
+
+# Results out
+
+_SIZES = {"size_t": "Q", "uint64_t": "Q", "int64_t": "q", "uint32_t": "I", "int32_t": "i", "float": "f"}
+_OPTIONAL_OUTPUTS = frozenset({"refCount"})
+
+
+class _Output:
+    """One out-parameter."""
+
+    def __init__(self, parameter: CParameter, index: int, null: type[AclError], wrong: type[AclError]) -> None:
+        self.name = parameter.name
+        self.index = index
+        self.null = null
+        self.wrong = wrong
+        pointed = parameter.c_type.removesuffix("*").strip()
+        self.is_array = pointed == "int64_t*"
+        self.is_structure = pointed == "aclrtPtrAttributes"
+        is_pointer = pointed.endswith("*") or pointed in HANDLE_TYPES
+        self.code = "Q" if is_pointer else _SIZES.get(pointed, "i")
+        self.size = 28 if self.is_structure else struct.calcsize(self.code)
+
+    def check(self, arguments: Arguments) -> None:
+        """Before the call: the program's variable must be there to be written, or what the call makes would be lost."""
+        address = arguments[self.index].u
+        if lib.acl_emu_on_stack(address, self.size):
+            return
+        if address:
+            write(address, read(address, self.size, self.name, self.wrong), self.name, self.wrong)
+        elif self.name not in _OPTIONAL_OUTPUTS:
+            raise self.null(f"{self.name} must not be a null pointer")
+
+    def set(self, arguments: Arguments, value: Any) -> None:
+        """After the call."""
+        address = arguments[self.index].u
+        if not address:
+            return
+        if self.is_array:
+            self._set_array(address, arguments[self.index + 1].u, value)
+        elif self.is_structure:
+            write(address, _pack_attributes(value), self.name, self.wrong)
+        else:
+            write(address, struct.pack(self.code, value or 0), self.name, self.wrong)
+
+    def _set_array(self, address: int, count_address: int, values: list[int]) -> None:
+        """Memory that the program releases with delete[], and its length."""
+        block = lib.acl_emu_new_array(8 * max(1, len(values)))
+        where = int(ffi.cast("uintptr_t", block))
+        write(where, struct.pack(f"{len(values)}q", *values), self.name, self.wrong)
+        write(address, struct.pack("Q", where), self.name, self.wrong)
+        write(count_address, struct.pack("Q", len(values)), f"{self.name} count", self.wrong)
+
+
+def _pack_attributes(value: PtrAttributes) -> bytes:
+    return struct.pack("=IiI16x", value.id, value.type, value.pageSize)
+
+
+class _Texts(threading.local):
+    """Strings that a program holds a pointer to, until its next call of the same function."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Any] = {}
+
+
+_texts = _Texts()
+
+
+def _api_handler(declared: ApiFunction) -> Handler:
+    prototype = declared.prototype
+    is_meta = prototype.header.startswith("aclnn/")
+    null: type[AclError] = AclnnNullptr if is_meta else NullParam
+    wrong: type[AclError] = AclnnInvalid if is_meta else InvalidParam
+    inputs = set(declared.inputs)
+    readers: list[Callable[[Arguments], Any]] = []
+    outputs: list[_Output] = []
+    previous: CParameter | None = None
+    count_index = 0
+    for index, parameter in enumerate(prototype.parameters):
+        following = prototype.parameters[index + 1] if index + 1 < len(prototype.parameters) else None
+        if parameter.name in inputs:
+            has_length = following is not None and following.name not in inputs and not following.c_type.endswith("*")
+            if has_length:
+                count_index = index + 1
+            if has_length or parameter.c_type == "const int64_t*":  # strides have no length of their own: they have that of the dimensions
+                refuses_null = prototype.name == "aclCreateTensor" and has_length  # others take null dimensions or values for none
+                readers.append(_array_reader(parameter, index, count_index, is_meta, refuses_null))
+            else:
+                readers.append(_plain_reader(parameter.c_type, parameter.name, index))
+        elif parameter.c_type.endswith("*") and not (previous is not None and previous.c_type == "int64_t**"):
+            outputs.append(_Output(parameter, index, null, wrong))
+        elif parameter.c_type == "uint64_t*":
+            outputs.append(_CountOutput(parameter, index, null, wrong))
+        previous = parameter
+    python = declared.python
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in inspect.signature(python).parameters.values()):
+        return _refusal_handler(python)
+    if prototype.result not in ("aclError", "aclnnStatus"):
+        return _value_handler(declared, readers)
+    if not outputs:
+        return _status_handler(python, readers)
+    values_expected = sum(1 for output in outputs if not isinstance(output, _CountOutput))
+    returns_status_alone = not values_expected
+
+    def handle(arguments: Arguments, result: Any) -> None:
+        for output in outputs:
+            output.check(arguments)
+        answer = python(*[reader(arguments) for reader in readers])
+        if returns_status_alone:
+            result.i = answer
+            return
+        *values, status = answer
+        if status == c.ACL_SUCCESS:
+            for output, value in zip((o for o in outputs if not isinstance(o, _CountOutput)), values, strict=True):
+                output.set(arguments, value)
+        result.i = status
+
+    return handle
+
+
+def _status_handler(python: Callable[..., int], readers: list[Callable[[Arguments], Any]]) -> Handler:
+    """A function whose status is all that it gives."""
+
+    def handle(arguments: Arguments, result: Any) -> None:
+        result.i = python(*[reader(arguments) for reader in readers])
+
+    return handle
+
+
+def _refusal_handler(python: Callable[..., int]) -> Handler:
+    """A function that is not emulated looks at nothing that it is given."""
+
+    def handle(_arguments: Arguments, result: Any) -> None:
+        result.i = python()
+
+    return handle
+
+
+class _CountOutput(_Output):
+    """The length of an array that is an out-parameter: checked here, written together with it."""
+
+
+def _value_handler(declared: ApiFunction, readers: list[Callable[[Arguments], Any]]) -> Handler:
+    name, result_type, python = declared.prototype.name, declared.prototype.result, declared.python
+
+    def handle(arguments: Arguments, result: Any) -> None:
+        value = python(*[reader(arguments) for reader in readers])
+        if isinstance(value, str):
+            text = _texts.kept[name] = ffi.new("char[]", os.fsencode(value))
+            result.p = text
+        elif result_type == "float":
+            result.d = value
+        else:
+            result.u = value or 0
+
+    return handle
+
+
+# Operators
+
+
+def _operator_handler(name: str) -> Handler:
+    operator = aclnnop.find(name)
+    return _phase_one_handler(operator) if name.endswith(PHASE_ONE) else _phase_two_handler(operator)
+
+
+_NUMBERS = (IntKind, DataTypeKind, FloatKind, BoolKind)
+
+
+def _phase_one_handler(operator: Operator) -> Handler:
+    readers = [_plain_reader(kind.c_type, name, index) for index, (name, kind) in enumerate(operator.parameters)]
+    count = len(readers)
+    size_output = _Output(CParameter("uint64_t*", "workspaceSize"), count, AclnnNullptr, AclnnInvalid)
+    executor_output = _Output(CParameter("aclOpExecutor**", "executor"), count + 1, AclnnNullptr, AclnnInvalid)
+    function = _names.index(operator.name + PHASE_ONE)
+    is_quick = _declare(operator, function)
+
+    def handle(arguments: Arguments, result: Any) -> None:
+        size_output.check(arguments)
+        executor_output.check(arguments)
+        planned = is_quick and observe.watching is None and _plan_for_c(operator, function, arguments, readers)
+        if planned and lib.acl_emu_phase_one(function, arguments, result):
+            return
+        size, executor, status = operator.get_workspace_size(*[reader(arguments) for reader in readers])
+        if status == c.ACLNN_SUCCESS:
+            size_output.set(arguments, size)
+            executor_output.set(arguments, executor)
+        result.i = status
+
+    return handle
+
+
+def _declare(operator: Operator, function: int) -> bool:
+    """Let C find the plans of an operator all of whose parameters are tensors and plain numbers."""
+    kinds = [kind for _, kind in operator.parameters]
+    tensors = [isinstance(kind, TensorKind) and not kind.unless for kind in kinds]
+    if not all(is_tensor or isinstance(kind, _NUMBERS) for is_tensor, kind in zip(tensors, kinds, strict=True)):
+        return False
+    phase_two = _names.index(operator.name)
+    number = plans.operator_number(operator.name)
+    lib.acl_emu_declare(function, phase_two, number, len(kinds), sum(is_tensor << index for index, is_tensor in enumerate(tensors)))
+    _quick[function] = ffi.addressof(lib, "acl_emu_phase_one")
+    _quick[phase_two] = ffi.addressof(lib, "acl_emu_phase_two")
+    return True
+
+
+def _plan_for_c(operator: Operator, function: int, arguments: Arguments, readers: list[Callable[[Arguments], Any]]) -> bool:
+    """Decide what C could not, for tensors that live there, and let it know; not where phase one fails, nor for other tensors."""
+    described = room("acl_emu_tensor *")
+    found: list[Any] = []
+    for (name, kind), reader in zip(operator.parameters, readers, strict=True):
+        value = reader(arguments)
+        if isinstance(kind, TensorKind) and value:
+            size = lib.acl_emu_copy_tensor(value, described)
+            if not size:
+                return False
+            found.append(tensor_in(described, size))
+        else:
+            found.append(kind.find(name, value))
+    try:
+        plan = plans.in_c(operator.decide(found))
+    except AclError:
+        return False
+    return plan is not None and bool(lib.acl_emu_keep_plan(function, arguments, plan, plans.most_in_c()))
+
+
+def _phase_two_handler(operator: Operator) -> Handler:
+    function = _names.index(operator.name)
+    in_order = struct.Struct("QQQQ")
+
+    def handle(arguments: Arguments, result: Any) -> None:
+        workspace, size, executor, stream = in_order.unpack(ffi.buffer(arguments, in_order.size))
+        permitted = executor >= handles.IN_C and observe.watching is None and permit(stream)
+        if permitted and lib.acl_emu_phase_two(function, arguments, result):
+            return
+        result.i = operator.run(workspace or None, size, executor or None, stream or None)
+
+    return handle

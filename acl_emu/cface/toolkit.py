@@ -1,0 +1,141 @@
+"""The CANN-shaped install tree that C programs are built against."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from acl_emu.cface.build import LIBRARY
+
+PACKAGE = Path(__file__).resolve().parents[1]
+OTHER_NAMES = (
+    "libacl_rt.so",
+    "libnnopbase.so",
+    "libopapi.so",
+    "libopapi_math.so",
+    "libopapi_nn.so",
+    "libopapi_cv.so",
+    "libopapi_transformer.so",
+)
+
+
+class ToolkitError(Exception):
+    """The tree cannot be laid out."""
+
+
+def include_folder() -> Path:
+    """Where the headers are: in the package when installed, beside it in a checkout."""
+    for folder in (PACKAGE / "include", PACKAGE.parent / "include"):
+        if (folder / "acl" / "acl.h").exists():
+            return folder
+    raise ToolkitError("the headers are missing; install the package again")
+
+
+def library_file() -> Path:
+    """The compiled library."""
+    path = PACKAGE / "lib64" / LIBRARY
+    if not path.exists():
+        raise ToolkitError(f"{path} is missing; install the package again with a C compiler at hand (pip install .)")
+    return path
+
+
+def lay_out(target: Path) -> None:
+    """Write include/, lib64/ and set_env.sh below ``target``."""
+    if target.exists() and any(target.iterdir()) and not (target / "set_env.sh").exists():
+        raise ToolkitError(f"{target} is not empty and not a toolkit; name a new folder")
+    library, include = library_file(), include_folder()
+    shutil.copytree(include, target / "include", dirs_exist_ok=True)
+    for link, origin in (("op_api", "aclnnop"), ("op_host/op_api", "../aclnnop")):  # pages include ../op_api/aclnn_foo.h
+        path = target / "include" / link
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace_link(path, origin)
+    lib64 = target / "lib64"
+    lib64.mkdir(parents=True, exist_ok=True)
+    fresh = lib64 / f"{LIBRARY}.{os.getpid()}"
+    shutil.copy2(library, fresh)
+    fresh.replace(lib64 / LIBRARY)  # a program that runs keeps the file it has loaded
+    (lib64 / "python.txt").write_text(sys.executable + "\n", encoding="utf-8")
+    for name in OTHER_NAMES:
+        _replace_link(lib64 / name, LIBRARY)
+    (target / "opp").mkdir(exist_ok=True)
+    (target / "set_env.sh").write_text(_SET_ENV, encoding="utf-8")
+
+
+_SET_ENV = """# Source this file: it says where this toolkit is.
+ASCEND_HOME_PATH="$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")" && pwd)"
+export ASCEND_HOME_PATH
+export ASCEND_TOOLKIT_HOME="$ASCEND_HOME_PATH"
+export ASCEND_OPP_PATH="$ASCEND_HOME_PATH/opp"
+export LD_LIBRARY_PATH="$ASCEND_HOME_PATH/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+"""
+
+
+def _replace_link(path: Path, origin: str) -> None:
+    if path.is_symlink() or path.exists():
+        path.unlink()
+    path.symlink_to(origin)
+
+
+def environment(toolkit: Path) -> dict[str, str]:
+    """What a shell needs to build and run against a toolkit."""
+    libraries = str(toolkit / "lib64")
+    before = os.environ.get("LD_LIBRARY_PATH")
+    return {
+        "ASCEND_HOME_PATH": str(toolkit),
+        "ASCEND_TOOLKIT_HOME": str(toolkit),
+        "ASCEND_OPP_PATH": str(toolkit / "opp"),
+        "ASCEND_CUSTOM_PATH": str(toolkit),
+        "LD_LIBRARY_PATH": f"{libraries}:{before}" if before else libraries,
+    }
+
+
+def shell_exports(toolkit: Path) -> str:
+    """The same as lines for a shell."""
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in environment(toolkit).items())
+
+
+def cache_folder() -> Path:
+    """Where built things are kept between runs."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    folder = (Path(base) if base else Path.home() / ".cache") / "acl-emu"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    except OSError:
+        pass
+    folder = Path(tempfile.gettempdir()) / f"acl-emu-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def cached() -> Path:
+    """A toolkit of exactly this version in the cache."""
+    digest = hashlib.sha256(sys.executable.encode())
+    digest.update(library_file().read_bytes())
+    include = include_folder()
+    for header in sorted(include.rglob("*.h")):
+        digest.update(str(header.relative_to(include)).encode() + header.read_bytes())
+    target = cache_folder() / "toolkits" / digest.hexdigest()[:20]
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=target.parent))
+        fresh.chmod(0o755)
+        lay_out(fresh)
+        publish(fresh, target)
+    return target
+
+
+def publish(fresh: Path, target: Path) -> None:
+    """Give a finished folder or file its final name; another process may have been faster."""
+    try:
+        fresh.rename(target)
+    except OSError:
+        if not target.exists():
+            raise
+        shutil.rmtree(fresh, ignore_errors=True)

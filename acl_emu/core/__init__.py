@@ -1,0 +1,1 @@
+"""What everything stands on: data types, formats, status codes, chips, handles, and the hooks by which tools observe."""

@@ -1,0 +1,272 @@
+"""Plans and executors: what phase one decided, and the object that carries it to phase two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from acl_emu.core import constants as c
+from acl_emu.core import handles, observe
+from acl_emu.core._bridge import lib
+from acl_emu.core.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, AclnnRuntime, DeviceFault
+from acl_emu.runtime import context, memory
+from acl_emu.runtime.tensor import BoundOperand, Operand, Shape, Tensor
+
+PHASE_ONE = "GetWorkspaceSize"
+"""What the name of an operator's phase one ends with."""
+
+_WORKSPACE_ALIGNMENT = 512
+
+
+class Scratch:
+    """One array in the workspace."""
+
+    __slots__ = ("dtype", "name", "offset", "shape")
+
+    def __init__(self, name: str, shape: Shape, dtype: np.dtype[Any], offset: int) -> None:
+        self.name = name
+        self.shape = shape
+        self.dtype = dtype
+        self.offset = offset
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes it takes."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def array(self, workspace: int) -> npt.NDArray[Any]:
+        """Its elements in the caller's workspace."""
+        if 0 in self.shape:
+            return np.empty(self.shape, self.dtype)
+        try:
+            return memory.array_at(workspace + self.offset, self.shape, self.dtype)
+        except DeviceFault as fault:
+            raise DeviceFault(f"workspace ({self.name}): {fault}") from None
+
+
+class Workspace:
+    """The layout of the workspace that a plan asks for."""
+
+    def __init__(self) -> None:
+        self.parts: list[Scratch] = []
+        self.size = 0
+
+    def add(self, name: str, shape: Shape, dtype: np.dtype[Any]) -> Scratch:
+        """Set room aside for one array."""
+        part = Scratch(name, shape, dtype, self.size)
+        self.parts.append(part)
+        self.size += -(-part.nbytes // _WORKSPACE_ALIGNMENT) * _WORKSPACE_ALIGNMENT
+        return part
+
+
+Kernel = Callable[[Sequence[BoundOperand], Sequence[BoundOperand], int], None]
+"""A kernel, ready to run: inputs, outputs, address of the workspace."""
+
+
+class Plan:
+    """What phase one decided: a kernel, what it reads and writes, and the workspace it needs.
+
+    Calls that phase one decides alike share a plan, also at the same time: it holds no tensor, and running it changes nothing in it.
+    """
+
+    __slots__ = ("_bound", "in_blocks", "in_c", "kernel", "native", "reads", "size", "workspace", "writes")
+
+    def __init__(
+        self,
+        kernel: Kernel | None,
+        reads: Sequence[Operand],
+        writes: Sequence[Operand],
+        workspace: Workspace,
+        *,
+        in_blocks: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.reads = tuple(reads)
+        self.writes = tuple(writes)
+        self.workspace = workspace
+        self.size = sum(operand.size * operand.dtype.itemsize for operand in (*reads, *writes))
+        """Bytes that are read and written."""
+        self.native = getattr(kernel, "native", False)
+        """Whether the kernel deals with numpy's error state itself."""
+        self.in_blocks = in_blocks
+        """Whether results are written while inputs are still being read: then no tensor may be both."""
+        self.in_c: Any = None
+        """The same in C, where that knows it."""
+        self._bound: tuple[Sequence[int | None], list[BoundOperand], list[BoundOperand]] = ((), [], [])
+
+    def bind(self, addresses: Sequence[int | None]) -> tuple[list[BoundOperand], list[BoundOperand]]:
+        """What is read and what is written, with the addresses of a call's tensors; calls in a row often have the same."""
+        bound = self._bound
+        if bound[0] != addresses:
+            reads, writes = (
+                [BoundOperand(operand.name, operand.view, addresses[operand.place]) for operand in operands]
+                for operands in (self.reads, self.writes)
+            )
+            bound = self._bound = (addresses, reads, writes)
+        return bound[1], bound[2]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return self.kernel is None
+
+
+def nothing() -> Plan:
+    """The plan of a call on empty tensors."""
+    return Plan(None, (), (), Workspace())
+
+
+Parameters = tuple[Operand | list[Operand | None] | None, ...]
+"""Tensor parameters in order; a list parameter as the list of its members, a null one as None."""
+
+
+class Executor:
+    """An aclOpExecutor: one plan, to be run once, or again and again when made repeatable."""
+
+    c_name = "aclOpExecutor"
+    __slots__ = ("handle", "inputs", "operator", "outputs", "plan", "repeatable", "tensors")
+
+    def __init__(
+        self,
+        operator: str,
+        plan: Plan,
+        inputs: Parameters,
+        outputs: Parameters,
+        tensors: Sequence[Tensor | None] = (),
+        handle: int | None = None,
+    ) -> None:
+        self.operator = operator
+        self.plan = plan
+        self.inputs = inputs
+        self.outputs = outputs
+        self.tensors = tensors
+        """The tensors of this call; operands know their places among them."""
+        self.repeatable = False
+        self.handle = handles.issue(self) if handle is None else handle
+
+    def destroy(self) -> None:
+        """Make the handle a dead one."""
+        handles.retire(self.handle)
+        if self.repeatable:
+            lib.acl_emu_take_back(self.handle)
+
+    def launch(self, workspace: int | None, size: int, stream_handle: int | None) -> None:
+        """Phase two: check the workspace, take a snapshot, queue the kernel. A single-use executor is gone afterwards."""
+        plan = self.plan
+        try:
+            if size or plan.workspace.size:
+                self._check_workspace(workspace, size)
+            try:
+                stream = context.find_stream(stream_handle)
+                if plan.kernel is not None:
+                    addresses = [None if tensor is None else tensor.address for tensor in self.tensors]
+                    launch = Launch(self.operator, plan, addresses, workspace or 0)
+                    work = launch.describe(self.handle) if observe.watching is not None else None
+                    stream.submit(launch, work, size=plan.size)
+            except AclError as error:
+                raise AclnnRuntime(f"{self.operator}: the runtime refused the launch with {error.code}: {error}") from None
+        finally:
+            if not self.repeatable:
+                self.destroy()
+
+    def _check_workspace(self, workspace: int | None, size: int) -> None:
+        needed = self.plan.workspace.size
+        if not workspace:
+            raise AclnnNullptr(
+                f"{self.operator}: workspace must not be null, phase one asked for {needed} bytes and workspaceSize is {size}"
+            )
+        if size < needed:
+            raise AclnnInvalid(f"{self.operator}: workspaceSize is {size}, phase one asked for {needed} bytes")
+
+    def replace_address(self, where: Parameters, index: int, address: int | None, what: str) -> None:
+        """Point the tensor at a flat index (list members count one by one) to another address."""
+        flat = [member for entry in where for member in (entry if isinstance(entry, list) else [entry])]
+        if not 0 <= index < len(flat):
+            raise AclnnInvalid(f"index is {index}, {self.operator} has {len(flat)} {what} tensors")
+        operand = flat[index]
+        if operand is None:
+            raise AclnnInvalid(f"index is {index}, that {what} tensor of {self.operator} was null in phase one")
+        self._set_address(operand, address)
+
+    def replace_member_address(self, where: Parameters, index: int, member: int, address: int | None, what: str) -> None:
+        """Point one member of a list parameter to another address."""
+        if not 0 <= index < len(where):
+            raise AclnnInvalid(f"irIndex is {index}, {self.operator} has {len(where)} {what} parameters")
+        entry = where[index]
+        members = entry if isinstance(entry, list) else [entry]
+        if not 0 <= member < len(members):
+            raise AclnnInvalid(f"relativeIndex is {member}, {what} parameter {index} of {self.operator} has {len(members)} tensors")
+        operand = members[member]
+        if operand is None:
+            raise AclnnInvalid(f"irIndex is {index}, that {what} parameter of {self.operator} was null in phase one")
+        self._set_address(operand, address)
+
+    def _set_address(self, operand: Operand, address: int | None) -> None:
+        tensor = self.tensors[operand.place]
+        assert tensor is not None
+        tensor.change(tensor.view, address)
+
+
+class Launch:
+    """One queued run of a plan: it holds its own snapshot of every address."""
+
+    __slots__ = ("operator", "plan", "reads", "workspace", "writes")
+
+    def __init__(self, operator: str, plan: Plan, addresses: Sequence[int | None], workspace: int) -> None:
+        self.operator = operator
+        self.plan = plan
+        self.reads, self.writes = plan.bind(addresses)
+        self.workspace = workspace
+
+    def describe(self, executor: int) -> observe.Work:
+        """What it reads and writes, for whoever watches."""
+        return observe.Work(
+            "kernel",
+            self.operator,
+            reads=tuple(observe.span_of(operand) for operand in self.reads),
+            writes=tuple(observe.span_of(operand) for operand in self.writes),
+            workspace=observe.Span.flat("workspace", self.workspace, self.plan.workspace.size) if self.plan.workspace.size else None,
+            executor=executor,
+        )
+
+    def __call__(self) -> None:
+        """Run it; a fault names the operator."""
+        kernel = self.plan.kernel
+        assert kernel is not None
+        try:
+            if self.plan.native:
+                kernel(self.reads, self.writes, self.workspace)
+                return
+            with np.errstate(all="ignore"):
+                kernel(self.reads, self.writes, self.workspace)
+        except DeviceFault as fault:
+            raise DeviceFault(f"{self.operator}: {fault}") from None
+
+
+def find_executor(handle: int | None, operator: str) -> Executor:
+    """The living executor of an operator, for phase two."""
+    if not handle:
+        raise AclnnNullptr(f"{operator}: executor must not be null")
+    executor = handles.find(handle, Executor)
+    if executor is None:
+        raise AclnnInner(
+            f"{operator}: executor is {handles.describe(handle)}, expected a living aclOpExecutor; "
+            "one that was not made repeatable can be run once"
+        )
+    if executor.operator != operator:
+        raise AclnnInner(f"{operator}: executor was made by {executor.operator}{PHASE_ONE}")
+    return executor
+
+
+def find_executor_object(handle: int | None) -> Executor:
+    """The living executor behind a handle, for the executor functions."""
+    if not handle:
+        raise AclnnInner("executor must not be null", c.ACLNN_ERR_INNER_NULLPTR)
+    executor = handles.find(handle, Executor)
+    if executor is None:
+        raise AclnnInner(f"executor is {handles.describe(handle)}, expected a living aclOpExecutor")
+    return executor

@@ -1,0 +1,411 @@
+"""Device memory: allocate, free, find the allocation of an address, copy.
+
+Each device owns a range of addresses that the program sees, in which nothing can be read or written, and another one of the same size
+for kernels, a fixed distance away. Untouched memory costs nothing. Freed memory keeps its bytes and is handed out again as it is.
+A device address that the host dereferences by mistake stops the program with a message that explains it (see ``_on_fault``).
+"""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+import math
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from acl_emu.core import observe
+from acl_emu.core._bridge import ffi, lib
+from acl_emu.core.errors import AclError, DeviceFault, OutOfMemory
+
+ALIGNMENT = 64
+# What the driver maps at a time. An access past its allocation is seen by nobody as long as it stays in mapped memory.
+MAPPED_STEP = 256 << 20
+HUGE_PAGE = 2 << 20
+STAGGERED, STAGGER = 64 << 10, 21 * ALIGNMENT
+"""From which size on allocations lie how far apart, where there is room. A load whose address ends as that of a store just before it waits
+for that store, though it is of another page: all do where one operand lies a little further in its page than another."""
+HUGE_STAGGER = STAGGER + (68 << 10)
+"""The same for those of huge pages: operands a power of two apart compete for the same banks and cache sets."""
+
+_PROT_NONE, _PROT_RW = 0, 3
+_MAP_PRIVATE_ANONYMOUS_NORESERVE = 0x4022
+_MADV_HUGEPAGE = 14
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+_libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+_libc.aligned_alloc.restype = ctypes.c_void_p
+_libc.aligned_alloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
+_libc.free.argtypes = [ctypes.c_void_p]
+
+
+def _reserve(size: int, protection: int) -> int:
+    address = _libc.mmap(None, size, protection, _MAP_PRIVATE_ANONYMOUS_NORESERVE, -1, 0)
+    if address is None or address == ctypes.c_void_p(-1).value:
+        raise OutOfMemory(
+            f"cannot reserve {size >> 30} GiB of address space for a device: {os.strerror(ctypes.get_errno())}; "
+            "lift the limit on virtual memory (ulimit -v) or choose a smaller chip with ACL_EMU_SOC"
+        )
+    return int(address)
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """One living aclrtMalloc."""
+
+    address: int
+    size: int
+    """What was asked for."""
+    extent: int
+    """What was set aside, padding included."""
+    policy: int
+
+
+available: int | None = None
+"""How much of a device's memory may be used, where that is less than it has: the rest counts as taken by others."""
+
+
+class DeviceMemory:
+    """The memory of one device."""
+
+    def __init__(self, device: int, capacity: int) -> None:
+        self.device = device
+        self.capacity = capacity
+        self.available = capacity if available is None else min(capacity, available)
+        self.start = _reserve(capacity, _PROT_NONE)
+        self.end = self.start + capacity
+        self._backing = _reserve(capacity, _PROT_RW)
+        self.buffer = memoryview((ctypes.c_ubyte * capacity).from_address(self._backing))
+        self._lock = threading.Lock()
+        self._addresses: list[int] = []
+        self._allocations: dict[int, Allocation] = {}
+        self._free: list[tuple[int, int]] = [(self.start, self.end)]
+        """Free ranges (first, past the last), by address."""
+        self._high = self.start
+        self.used = 0
+        self.peak = 0
+        self.overreads: list[str] = []
+        """Copies that left their allocation: legal-looking on a device, remembered for the checker."""
+        _regions.append(self)
+        _regions.sort(key=lambda region: region.start)
+        _publish_regions()
+        _watch_faults()
+
+    def allocate(self, size: int, padding: int, policy: int) -> int:
+        """Set ``size`` bytes aside (rounded up to 32, plus padding) and return their device address."""
+        extent = -(-size // 32) * 32 + padding
+        step = -(-extent // ALIGNMENT) * ALIGNMENT
+        with self._lock:
+            gap = HUGE_STAGGER if step >= HUGE_PAGE else STAGGER if step >= STAGGERED else 0
+            index = self._first_fit(gap + step)
+            if index is None and gap:
+                gap, index = 0, self._first_fit(step)
+            if index is None or self.used + step > self.available:
+                limit = "" if self.available == self.capacity else f" (ACL_EMU_FAULT leaves {self.available})"
+                raise OutOfMemory(f"device {self.device}: no room for {size} bytes, {self.free_bytes} of {self.capacity} are free{limit}")
+            before, last = self._free[index]
+            first = before + gap
+            rest = [free for free in ((before, first), (first + step, last)) if free[0] < free[1]]
+            made = Allocation(first, size, step, policy)
+            # No call in between, behind which a signal could leave one done and the others not.
+            self._free[index : index + 1] = rest
+            self._allocations[first] = made
+            self.used += step
+            bisect.insort(self._addresses, first)
+            self.peak = max(self.peak, self.used)
+            if first + step > self._high:
+                self._high = first + step
+                _publish_regions()
+        if step >= HUGE_PAGE:
+            begin = self._backing + (first - self.start) // HUGE_PAGE * HUGE_PAGE
+            _libc.madvise(begin, step, _MADV_HUGEPAGE)  # fewer page faults where it is taken; nothing is lost where it is not
+        if observe.watching is not None:
+            observe.watching.tell("allocated", self, made)
+        return first
+
+    def _first_fit(self, size: int) -> int | None:
+        return next((i for i, (first, last) in enumerate(self._free) if last - first >= size), None)
+
+    @property
+    def free_bytes(self) -> int:
+        """How much can still be given out."""
+        return self.available - self.used
+
+    def free(self, address: int) -> bool:
+        """Give an allocation back; False where ``address`` is not the start of a living one."""
+        with self._lock:
+            allocation = self._allocations.get(address)
+            if allocation is None:
+                return False
+            place = bisect.bisect_left(self._addresses, address)
+            first, last = address, address + allocation.extent
+            index = behind = bisect.bisect_left(self._free, (first, last))
+            if behind < len(self._free) and self._free[behind][0] == last:
+                last = self._free[behind][1]
+                behind += 1
+            if index and self._free[index - 1][1] == first:
+                index -= 1
+                first = self._free[index][0]
+            del self._allocations[address]  # as above
+            del self._addresses[place]
+            self._free[index:behind] = [(first, last)]
+            self.used -= allocation.extent
+        if observe.watching is not None:
+            observe.watching.tell("freed", self, allocation)
+        return True
+
+    def find(self, address: int) -> Allocation | None:
+        """The living allocation that holds ``address``."""
+        allocation = self._nearest_below(address)
+        return allocation if allocation and address < allocation.address + allocation.extent else None
+
+    def _nearest_below(self, address: int) -> Allocation | None:
+        with self._lock:
+            index = bisect.bisect_right(self._addresses, address) - 1
+            return self._allocations[self._addresses[index]] if index >= 0 else None
+
+    @property
+    def mapped_end(self) -> int:
+        """The first address behind mapped memory."""
+        return min(self.end, self.start + -(-(self._high - self.start) // MAPPED_STEP) * MAPPED_STEP)
+
+    def locate(self, address: int, size: int) -> int:
+        """Where kernels find ``size`` bytes at ``address``; raises where they are not in mapped memory."""
+        if address + size > self.mapped_end:
+            raise DeviceFault(
+                f"device {self.device}: {size} bytes at {address:#x} leave mapped device memory "
+                f"[{self.start:#x}, {self.mapped_end:#x}); {self.describe(address)}"
+            )
+        return self._backing + (address - self.start)
+
+    def describe(self, address: int) -> str:
+        """What lies at an address, for messages."""
+        allocation = self.find(address)
+        if allocation:
+            return f"it is byte {address - allocation.address} of the allocation of {allocation.size} bytes at {allocation.address:#x}"
+        before = self._nearest_below(address)
+        if before:
+            past = address - before.address - before.size
+            return f"no allocation holds it; the nearest below ends {past} bytes before ({before.size} bytes at {before.address:#x})"
+        return "no allocation holds it"
+
+    def note_overread(self, call: str, address: int, size: int) -> None:
+        """Remember a copy that leaves its allocation."""
+        allocation = self.find(address)
+        inside = allocation is not None and address + size <= allocation.address + allocation.extent
+        if not inside and len(self.overreads) < 1000:
+            self.overreads.append(f"{call}: {size} bytes at {address:#x}; {self.describe(address)}")
+
+
+_regions: list[DeviceMemory] = []
+_MOST_REGIONS = 64
+REGION_TABLE = (ctypes.c_int64 * (1 + 3 * _MOST_REGIONS))()
+"""For C: how many regions; of each the first address, the end of mapped memory, and the distance to where kernels find it."""
+lib.acl_emu_set_regions(ffi.cast("int64_t *", ctypes.addressof(REGION_TABLE)))
+
+
+def _publish_regions() -> None:
+    for index, region in enumerate(_regions[:_MOST_REGIONS]):
+        REGION_TABLE[1 + 3 * index : 4 + 3 * index] = [region.start, region.mapped_end, region._backing - region.start]
+    REGION_TABLE[0] = min(len(_regions), _MOST_REGIONS)
+
+
+def region_of(address: int) -> DeviceMemory | None:
+    """The device memory that an address belongs to; None for host memory."""
+    for region in _regions:
+        if region.start <= address < region.end:
+            return region
+    return None
+
+
+def holds(address: int, size: int) -> bool:
+    """Whether ``size`` bytes at an address are mapped device memory."""
+    return bool(lib.acl_emu_holds(address, size))
+
+
+def array_at(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Device memory as an array that kernels can use. Raises a DeviceFault for a bad address."""
+    return strided_array_at(address, math.prod(shape) * dtype.itemsize, shape, dtype)
+
+
+def strided_array_at(
+    address: int, extent: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None = None
+) -> npt.NDArray[Any]:
+    """The same for an array whose elements lie within ``extent`` bytes, ``strides`` apart."""
+    region = region_of(address)
+    if region is None:
+        raise DeviceFault(f"address {address:#x} is not device memory")
+    region.locate(address, extent)
+    return np.ndarray(shape, dtype, region.buffer, address - region.start, strides)
+
+
+# Host memory
+
+
+@dataclass(eq=False)
+class HostBlock:
+    """One living aclrtMallocHost."""
+
+    address: int
+    size: int
+    users: set[object] = field(default_factory=set)
+    """Copies that are under way."""
+
+
+class HostMemory:
+    """Page-locked host memory: aclrtMallocHost."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._unused = threading.Condition(self._lock)
+        self._blocks: dict[int, HostBlock] = {}
+
+    def allocate(self, size: int) -> int:
+        """A new block, aligned to 64 bytes."""
+        address = _libc.aligned_alloc(ALIGNMENT, -(-size // ALIGNMENT) * ALIGNMENT)
+        if not address:
+            raise OutOfMemory(f"no room for {size} bytes of host memory")
+        with self._lock:
+            self._blocks[address] = HostBlock(address, size)
+        return int(address)
+
+    def free(self, address: int) -> bool:
+        """Give a block back, after a copy that is under way; False where ``address`` is not the start of a living one."""
+        with self._lock:
+            known = self._blocks.pop(address, None)
+            if known is not None:
+                self._unused.wait_for(lambda: not known.users)
+        if known is not None:
+            _libc.free(address)
+        return known is not None
+
+    def find(self, address: int) -> HostBlock | None:
+        """The living block that an address lies in."""
+        with self._lock:
+            return next((block for block in self._blocks.values() if block.address <= address < block.address + block.size), None)
+
+    @contextmanager
+    def kept(self, blocks: Sequence[HostBlock]) -> Iterator[bool]:
+        """Keep blocks from being freed for a while; False where one of them has been freed before."""
+        user = object()
+        try:
+            with self._lock:
+                alive = all(self._blocks.get(block.address) is block for block in blocks)
+                for block in blocks:
+                    block.users.add(user)
+            yield alive
+        finally:
+            with self._lock:
+                for block in blocks:
+                    block.users.discard(user)
+                self._unused.notify_all()
+
+    @property
+    def count(self) -> int:
+        """How many blocks are alive."""
+        return len(self._blocks)
+
+
+host = HostMemory()
+
+
+class _Iovec(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+class BadAddress(AclError):
+    """Memory that does not exist; the caller of the copy decides on the code."""
+
+
+def _kernel_copy(function: str, local: int, remote: int, size: int) -> bool:
+    """Copy through the operating system, which reports a bad address instead of stopping the process."""
+    done = 0
+    while done < size:
+        part = min(size - done, 1 << 30)
+        here, there = _Iovec(local + done, part), _Iovec(remote + done, part)
+        copied = getattr(_libc, function)(
+            os.getpid(), ctypes.byref(here), ctypes.c_ulong(1), ctypes.byref(there), ctypes.c_ulong(1), ctypes.c_ulong(0)
+        )
+        if copied <= 0:
+            return False
+        done += copied
+    return True
+
+
+_libc.process_vm_readv.restype = ctypes.c_ssize_t
+_libc.process_vm_writev.restype = ctypes.c_ssize_t
+# Where a sandbox forbids these calls a bad host pointer stops the process, as it would without an emulator.
+_probe = ctypes.create_string_buffer(2)
+_GUARDED = _kernel_copy("process_vm_readv", ctypes.addressof(_probe), ctypes.addressof(_probe) + 1, 1)
+
+
+def move(target: int, source: int, size: int) -> None:
+    """Copy ``size`` bytes between any two addresses, host or device. Overlapping is allowed; a bad address raises."""
+    source_region, target_region = region_of(source), region_of(target)
+    real_source = source_region.locate(source, size) if source_region else source
+    real_target = target_region.locate(target, size) if target_region else target
+    if not _GUARDED or (source_region and target_region):
+        ctypes.memmove(real_target, real_source, size)
+    elif source_region:
+        if not _kernel_copy("process_vm_writev", real_source, real_target, size):
+            raise BadAddress(f"{size} bytes at {target:#x} are not writable host memory")
+    elif not _kernel_copy("process_vm_readv", real_target, real_source, size):
+        raise BadAddress(f"{size} bytes from {source:#x} to {target:#x}: not readable, or not writable, host memory")
+
+
+def fill(target: int, value: int, size: int) -> None:
+    """Set ``size`` bytes, host or device."""
+    region = region_of(target)
+    if region:
+        ctypes.memset(region.locate(target, size), value, size)
+        return
+    block = bytes([value]) * min(size, 1 << 20)
+    pattern = ctypes.create_string_buffer(block, len(block))
+    for done in range(0, size, len(block)):
+        move(target + done, ctypes.addressof(pattern), min(len(block), size - done))
+
+
+# A program that dereferences a device address
+
+
+class _SigAction(ctypes.Structure):
+    _fields_ = (("handler", ctypes.c_void_p), ("mask", ctypes.c_ulong * 16), ("flags", ctypes.c_int), ("restorer", ctypes.c_void_p))
+
+
+_SA_SIGINFO = 4
+_SI_ADDR = 16
+_previous_action = _SigAction()
+_installed_handler: Any = None
+
+
+def _on_fault(number: int, info: int, _context: int) -> None:
+    """SIGSEGV: explain a device address, then let the signal take its course."""
+    address = ctypes.c_uint64.from_address(info + _SI_ADDR).value
+    region = region_of(address)
+    if region is not None:
+        os.write(
+            2,
+            (
+                f"acl-emu: the host dereferenced device address {address:#x} (device {region.device}): {region.describe(address)}.\n"
+                "acl-emu: device memory cannot be read or written by the host; copy it with aclrtMemcpy "
+                "(ACL_MEMCPY_DEVICE_TO_HOST or ACL_MEMCPY_HOST_TO_DEVICE) and use the copy.\n"
+            ).encode(),
+        )
+    _libc.sigaction(number, ctypes.byref(_previous_action), None)
+
+
+def _watch_faults() -> None:
+    global _installed_handler
+    if _installed_handler is None:
+        _installed_handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(_on_fault)
+        action = _SigAction(handler=ctypes.cast(_installed_handler, ctypes.c_void_p), flags=_SA_SIGINFO)
+        _libc.sigaction(signal.SIGSEGV, ctypes.byref(action), ctypes.byref(_previous_action))

@@ -1,0 +1,575 @@
+"""Streams, events and host callbacks.
+
+A stream is an in-order queue. A background thread works it off; a thread that waits for a stream works on it too, because handing a
+short task over to another thread costs more than the task. For the same reason the background thread leaves short tasks alone for a
+fraction of a millisecond (see ``c/bell.c``), and begins long ones at once. ``ACL_EMU_SCHEDULE`` changes when tasks run:
+
+=========  ================================================================================================
+``async``  in the background, as on a device
+``lazy``   only when someone waits, so that a program that forgets to synchronize fails every time
+``eager``  inside the call that submits
+=========  ================================================================================================
+
+A task that fails does not raise in the call that queued it: the stream keeps the error for its next synchronize and goes on.
+
+A signal handler that raises, as Ctrl-C does, may stop the main thread of a Python program behind any call. So nothing is only known to a
+local variable that others wait for: places, the turn and what waits are kept where a ``finally`` finds them, and a task is there until it
+is done.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+from acl_emu.core import constants as c
+from acl_emu.core import handles, observe, soc
+from acl_emu.core._bridge import ffi, lib
+from acl_emu.core.errors import AclError, DeviceFault, InvalidHandle, RtParamInvalid
+
+if TYPE_CHECKING:
+    from acl_emu.runtime.context import Context
+
+Task = Callable[[], object]
+
+_IDLE_NANOSECONDS = 2_000_000_000
+"""A background thread that had nothing to do for so long ends; the next task starts a new one."""
+
+LONG = 1 << 23
+"""Bytes: a task that reads and writes as many is long."""
+
+
+make_launch: Callable[[int, list[int], int], Task] | None = None
+"""The task of a launch that waits in a lane: the number of its plan, addresses of the tensors, workspace. Set by ``runtime.plans``."""
+
+
+def _run_launch(number: int, addresses: list[int], workspace: int) -> None:
+    assert make_launch is not None
+    make_launch(number, addresses, workspace)()
+
+
+class _Running(threading.local):
+    in_callback = False
+
+
+_running = _Running()
+
+
+def in_callback() -> bool:
+    """Whether the calling thread runs a host callback."""
+    return _running.in_callback
+
+
+def refuse_in_callback(call: str) -> None:
+    """Waiting inside a host callback would wait for the callback itself."""
+    if in_callback():
+        raise RtParamInvalid(f"{call} is not allowed inside a host callback: the stream waits for the callback to return")
+
+
+class Stream:
+    """An in-order queue of tasks."""
+
+    c_name = "aclrtStream"
+
+    def __init__(self, context: Context, priority: int = 0, flags: int = 0) -> None:
+        self.context = context
+        self.priority = priority
+        self.flags = flags
+        self.never_waits = bool(flags & (c.ACL_STREAM_PERSISTENT | c.ACL_STREAM_DEVICE_USE_ONLY | c.ACL_STREAM_CPU_SCHEDULE))
+        """Whether the device drives it by itself: synchronizing it succeeds at once."""
+        self.handle = handles.issue(self)
+        self.number = next(_numbers)
+        self.stop_on_failure = False
+        self.remark = ""
+        """Why it may never be done, for the message of a time-out."""
+        self.subscriber: ReportQueue | None = None
+        self.uses_host_functions = False
+        self._schedule = soc.schedule()
+        self._error: AclError | None = None
+        self._tasks: dict[int, Task] = {}
+        """What waits to be run, by place; launches of quick calls wait in the lane."""
+        self._lock = threading.Lock()
+        self._gates: list[threading.Lock] = []
+        """What threads wait at for others to get on."""
+        self._worker: threading.Thread | None = None
+        self.lane = ffi.gc(lib.acl_emu_lane_new(), lib.acl_emu_lane_leave)
+        """What C shares: places, whose turn it is, who waits, and launches of quick calls."""
+        self.lane.rings = self._schedule == "async"
+        self.lane.waits = not self.never_waits
+        self.lane.troubled = context.stopped is not None
+        self._bell = ffi.addressof(self.lane, "bell")
+        self._launch = ffi.new("acl_emu_launch *")
+        self.closed = False
+        _streams.add(self)
+
+    @property
+    def submitted(self) -> int:
+        """The place of the last task."""
+        place: int = self._bell.submitted
+        return place
+
+    @property
+    def done(self) -> int:
+        """The place of the last task that has been run."""
+        place: int = self.lane.done
+        return place
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything submitted is done."""
+        return self.done >= self.submitted
+
+    def submit(self, task: Task, work: observe.Work | None = None, *, size: int = 0) -> int:
+        """Queue a task; the number that comes back is its place in the stream.
+
+        ``work`` describes it for whoever watches. ``size``: the bytes that it reads and writes.
+        """
+        refuse_in_callback("putting work on a stream")
+        with self._lock:
+            if self.closed:
+                raise InvalidHandle(f"stream {handles.describe(self.handle)} was destroyed while work was submitted to it")
+            before, urgent = self.lane.numbered, size >= LONG or self.lane.watchers > 0
+            try:
+                lib.acl_emu_lane_number(self.lane, urgent)
+            finally:
+                place: int = self.lane.numbered
+                if place != before:
+                    try:
+                        if observe.watching is not None:
+                            work = work or observe.Work("callback", "host callback")
+                            work.stream, work.place, work.call = self, place, observe.current_call()
+                            observe.watching.tell("submitted", work)
+                            task = observe.watching.task(task, work)
+                    finally:
+                        self._tasks[place] = task
+            if self._worker is None and self._schedule == "async":
+                self._start_worker()
+        if self._schedule == "eager":
+            self.run_until(place)
+        return place
+
+    def open_lane(self) -> bool:
+        """Whether C may put work here by itself: not where that runs inside the call. Somebody has to be there who runs it."""
+        if self._schedule == "async":
+            with self._lock:
+                if self._worker is None:
+                    self._start_worker()
+        return not self.eager
+
+    def run_until(self, place: int) -> None:
+        """Return when the task at ``place`` is done, working on the queue meanwhile."""
+        try:
+            while self.done < place:
+                try:
+                    if not self._begin(place):
+                        break
+                    self._bell.taken = place
+                    while self.done < place and self._run_next(place):
+                        pass
+                finally:
+                    lib.acl_emu_lane_end(self.lane)
+                    self._tell_waiting()
+        finally:
+            self._hand_on()
+
+    def wait_for_host(self, place: int) -> None:
+        """The same for a thread of the program, which then knows that the stream has come so far."""
+        self.run_until(place)
+        self.tell_reached(place)
+
+    def tell_reached(self, place: int) -> None:
+        """The calling thread of the program knows that ``place`` is reached."""
+        if observe.watching is not None:
+            observe.watching.tell("host_waited", self, place)
+
+    def wait_until(self, place: int, seconds: float) -> bool:
+        """Wait for the task at ``place`` without working, so that a time-out can be kept; False when it has passed."""
+        deadline = time.monotonic() + seconds
+        with self.watched():
+            while self.done < place:
+                gate = self._gate()
+                left = deadline - time.monotonic()
+                if self.done < place and (left <= 0 or not gate.acquire(timeout=left)):
+                    return self.done >= place
+        return True
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """While someone waits without working, the background thread has to, whatever the schedule."""
+        counted = False
+        try:
+            with self._lock:
+                self.lane.watchers += 1
+                counted = True
+                self._call_worker(urgent=True)
+            yield
+        finally:
+            with self._lock:
+                self.lane.watchers -= counted
+
+    def step(self) -> None:
+        """One task of a lazy stream: a program that polls instead of waiting makes progress all the same."""
+        if self._schedule != "lazy" or _running.in_callback:
+            return
+        try:
+            if lib.acl_emu_lane_begin(self.lane):
+                self._run_next(self.done + 1)
+        finally:
+            lib.acl_emu_lane_end(self.lane)
+            self._tell_waiting()
+        self._hand_on()
+
+    def _hand_on(self) -> None:
+        """Leave what is still queued to the background thread, where it is its turn."""
+        if self.done < self.submitted and (self._schedule == "async" or self.lane.watchers):
+            with self._lock:
+                self._bell.taken = self.done
+                self._call_worker(urgent=self.lane.watchers > 0)
+
+    def expect_hang(self, why: str) -> None:
+        """A task will not end: from now on the background thread runs all tasks, whatever the schedule, so that calls return."""
+        self._schedule = "async"
+        self.lane.rings = True
+        lib.acl_emu_bell_ring(self._bell, False)
+        self.remark = f"; {why}"
+
+    @property
+    def eager(self) -> bool:
+        """Whether tasks run inside the call that submits them."""
+        return self._schedule == "eager"
+
+    def take_error(self) -> AclError | None:
+        """The first failure since the last synchronize; in stop mode it stays."""
+        if self.context.stopped is not None:
+            return self.context.stopped
+        with self._lock:
+            error, self._error = self._error, None
+            self.lane.troubled = False
+        return error
+
+    def close(self, *, wait: bool) -> None:
+        """Destroy the stream: after its work, or at once, dropping what is still queued."""
+        if wait:
+            self.wait_for_host(self.submitted)
+        with self._lock:
+            self.closed = True
+            lib.acl_emu_lane_close(self.lane)
+            self._tasks.clear()
+            if not self.lane.turn:
+                self.lane.done = self.submitted
+            worker = self._worker
+            self._open_gates()
+        if self.subscriber is not None:
+            self.subscriber.streams.discard(self)
+        handles.retire(self.handle)
+        if wait and worker is not None and worker is not threading.current_thread():
+            worker.join()
+
+    def _call_worker(self, *, urgent: bool) -> None:
+        """With the lock held: make sure that a background thread will look at the queue; at once, or when nobody else does."""
+        if self._worker is None:
+            self._start_worker()
+        lib.acl_emu_bell_ring(self._bell, urgent)
+
+    def _start_worker(self) -> None:
+        if not self.closed:
+            worker = threading.Thread(target=self._work, name=f"acl-emu stream {self.handle:#x}", daemon=True)
+            worker.start()
+            self._worker = worker
+
+    def _work(self) -> None:
+        while (called := lib.acl_emu_lane_serve(self.lane, _IDLE_NANOSECONDS)) >= 0:
+            if not called:
+                with self._lock:
+                    lib.acl_emu_new_epoch()  # from now on C asks before it puts work here
+                    if self.idle:
+                        self._worker = None
+                        return
+                continue
+            self._tell_waiting()
+            self._bell.taken = self.submitted  # who runs tasks now calls again when it leaves some
+            if self.lane.waiting or not lib.acl_emu_lane_begin(self.lane):
+                continue
+            try:
+                while not self.lane.waiting and not _exiting and self._run_next(self.submitted):
+                    pass
+            finally:
+                lib.acl_emu_lane_end(self.lane)
+                self._tell_waiting()
+            self._bell.taken = self.done
+
+    def _begin(self, place: int) -> bool:
+        """Become the thread that runs the tasks; False when ``place`` was reached in the meantime.
+
+        Waiting for the place as well, not only for the turn, keeps two streams that wait for each other's events from locking up.
+        """
+        if lib.acl_emu_lane_begin(self.lane):
+            return True
+        counted = False
+        try:
+            with self._lock:
+                self.lane.waiting += 1
+                counted = True
+            while self.done < place:
+                gate = self._gate()
+                if lib.acl_emu_lane_begin(self.lane):
+                    return True
+                if self.done < place:
+                    gate.acquire()
+        finally:
+            with self._lock:
+                self.lane.waiting -= counted
+        return False
+
+    def _gate(self) -> threading.Lock:
+        """What opens when a thread has got on: who looks after this, and then waits there, misses nothing."""
+        gate = _closed()
+        with self._lock:
+            self._gates.append(gate)
+        return gate
+
+    def _open_gates(self) -> None:
+        """With the lock held: let all look again. Not a condition variable, which a signal can leave without its lock."""
+        for gate in self._gates:
+            if gate.locked():
+                gate.release()
+        self._gates = []
+
+    def _tell_waiting(self) -> None:
+        if self.lane.waiting or self.lane.watchers:
+            with self._lock:
+                self._open_gates()
+
+    def _run_next(self, last: int) -> bool:
+        """As the thread that runs the tasks: run the oldest one, or some that need no Python, up to ``last``; False where there is none."""
+        if lib.acl_emu_lane_run(self.lane, last):
+            return True
+        place = self.done + 1
+        task = self._tasks.get(place) or self._find_launch(place)
+        if task is None:
+            return False
+        failure: AclError | None = None
+        try:
+            if observe.watching is not None:
+                observe.watching.tell("task_begins", self, place)
+            if self.context.stopped is None:
+                task()
+        except AclError as error:
+            failure = error
+        except Exception as error:
+            failure = DeviceFault(f"a task stopped with {type(error).__name__}: {error}")
+        finally:
+            try:
+                if failure is not None:
+                    self._fail(failure)
+                if observe.watching is not None:
+                    observe.watching.tell("task_ends", self, place, failure)
+            finally:
+                if place in self._tasks:
+                    del self._tasks[place]
+                lib.acl_emu_lane_reach(self.lane, place)
+        self._tell_waiting()
+        return True
+
+    def _find_launch(self, place: int) -> Task | None:
+        """What a quick call put on the stream at this place; what goes wrong with it is a failure of the task."""
+        launch = self._launch
+        if lib.acl_emu_lane_next(self.lane, place, launch):
+            return lambda: _run_launch(launch.plan.number, ffi.unpack(launch.addresses, len(launch.addresses)), launch.workspace)
+        with self._lock:  # whoever has got the place may not have come to use it
+            return self._tasks.get(place)
+
+    def _fail(self, error: AclError) -> None:
+        with self._lock:
+            if self._error is None:
+                self._error = error
+            self.lane.troubled = True
+        if self.stop_on_failure:
+            self.context.stopped = error
+            for stream in list(self.context.streams):
+                stream.lane.troubled = True
+
+
+class Mark:
+    """The point of a stream that an event captured."""
+
+    def __init__(self, stream: Stream, event: Event) -> None:
+        self.stream = stream
+        self.nanoseconds: int | None = None
+        self.place = stream.submit(self._stamp, observe.Work("record", "event record", event=event))
+
+    def _stamp(self) -> None:
+        self.nanoseconds = time.perf_counter_ns()
+
+    @property
+    def reached(self) -> bool:
+        """Whether the stream has come by."""
+        return self.stream.done >= self.place
+
+
+class Event:
+    """A marker in a stream that others can wait for."""
+
+    c_name = "aclrtEvent"
+
+    def __init__(self, context: Context, flags: int, *, extended: bool) -> None:
+        self.context = context
+        self.flags = flags
+        self.extended = extended
+        """Made by aclrtCreateEventExWithFlag: may be recorded again and again, knows no reset and no old queries."""
+        self.mark: Mark | None = None
+        self._waits: list[tuple[Stream, int]] = []
+        self.handle = handles.issue(self)
+
+    def record(self, stream: Stream) -> None:
+        """Capture the point after the work now on the stream; earlier waits keep theirs."""
+        self.mark = Mark(stream, self)
+
+    def make_wait(self, stream: Stream) -> None:
+        """Hold later work of ``stream`` until the captured point is reached."""
+        mark = self.mark
+        if mark is None or mark.stream is stream:
+            return
+
+        place = stream.submit(lambda: mark.stream.run_until(mark.place), observe.Work("wait", "event wait", event=self))
+        self._waits = [*self.pending_waits, (stream, place)]
+
+    @property
+    def pending_waits(self) -> list[tuple[Stream, int]]:
+        """The streams that still wait for the event, and the places of their waits."""
+        return [(stream, place) for stream, place in self._waits if stream.done < place]
+
+
+def _closed() -> threading.Lock:
+    """A lock that another thread opens once."""
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
+Jobs = SimpleQueue[tuple[Task, threading.Lock] | None]
+"""What a thread has to run, and what it opens then; None ends it."""
+
+
+class HostThread:
+    """The internal thread that runs the host functions of one context."""
+
+    def __init__(self) -> None:
+        self._jobs: Jobs = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def run(self, function: Task) -> None:
+        """Run ``function`` on the thread and wait for it."""
+        finished = _closed()
+        with self._lock:
+            if self._thread is None:
+                self._jobs = SimpleQueue()  # one for each thread, so that none meets the end of another, and each its own last
+                self._thread = threading.Thread(target=self._work, args=(self._jobs,), name="acl-emu host functions", daemon=True)
+                self._thread.start()
+            self._jobs.put((function, finished))
+        finished.acquire()
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+            if thread is not None:
+                self._jobs.put(None)
+        if thread is not None:
+            thread.join()
+
+    def _work(self, jobs: Jobs) -> None:
+        _running.in_callback = True
+        while (job := jobs.get()) is not None:
+            function, finished = job
+            try:
+                call_user(function)
+            finally:
+                finished.release()
+
+
+def call_user(function: Task) -> None:
+    """Run a user's callback; what it raises is shown, never passed on into the runtime."""
+    try:
+        function()
+    except Exception:
+        threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
+
+
+class ReportQueue:
+    """The callbacks that wait for one user thread to call aclrtProcessReport."""
+
+    def __init__(self, thread: int) -> None:
+        self.thread = thread
+        self.streams: set[Stream] = set()
+        self._jobs: SimpleQueue[tuple[Task, threading.Lock]] = SimpleQueue()
+
+    def launch(self, stream: Stream, function: Task, *, block: bool) -> None:
+        """Hand a callback over; with ``block``, return when it has run or the stream has been unsubscribed."""
+        finished = _closed()
+        if block and stream.eager and threading.get_ident() == self.thread:
+            self._run(function)  # the thread that has to process the report is the one that waits here
+            function = _nothing
+        self._jobs.put((function, finished))
+        while block and function is not _nothing and not finished.acquire(timeout=0.05):
+            if stream not in self.streams:
+                return
+
+    def process(self, seconds: float | None) -> bool:
+        """Run one callback on the calling thread; False when none came in time."""
+        with ExitStack() as watching:
+            for stream in list(self.streams):
+                watching.enter_context(stream.watched())
+            try:
+                function, finished = self._jobs.get(timeout=seconds)
+            except Empty:
+                return False
+        try:
+            self._run(function)
+        finally:
+            finished.release()
+        return True
+
+    def _run(self, function: Task) -> None:
+        outer, _running.in_callback = _running.in_callback, True
+        lib.acl_emu_new_epoch()
+        try:
+            call_user(function)
+        finally:
+            _running.in_callback = outer
+
+
+def _nothing() -> None:
+    """A callback that has already run."""
+
+
+_numbers = itertools.count()
+_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+_exiting = False
+
+
+def exiting() -> bool:
+    """Whether the process ends."""
+    return _exiting
+
+
+@atexit.register
+def stop_workers(seconds: float = 2.0) -> None:
+    """At the end of the process: no new task is begun, and one that is running may end, unless it is the one that ends the process."""
+    global _exiting
+    _exiting = True
+    deadline = time.monotonic() + (0 if _running.in_callback else seconds)
+    for stream in list(_streams):
+        worker = stream._worker  # without its lock: a signal handler may call exit while its thread holds it
+        lib.acl_emu_bell_close(stream._bell)
+        if worker is not None and worker is not threading.current_thread():
+            worker.join(max(0.0, deadline - time.monotonic()))

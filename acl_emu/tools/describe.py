@@ -1,0 +1,76 @@
+"""Operators in words: what `acl-emu ops` prints and docs/operators.md is made of."""
+
+from __future__ import annotations
+
+import difflib
+
+import aclnnop
+from acl_emu.core.soc import PROFILES, Product
+from acl_emu.spec.kinds import IntKind, StringKind, TensorKind
+from acl_emu.spec.operator import Operator
+from aclnnop.index import MODULES
+
+ROLES = {"in": "input", "out": "output", "inout": "in-place"}
+
+
+def signature(operator: Operator) -> str:
+    """Phase one as C declares it, without workspaceSize and executor."""
+    return f"{operator.name}({', '.join(f'{kind.c_type} {name}' for name, kind in operator.parameters)})"
+
+
+def products(operator: Operator) -> str:
+    """The products that have a kernel for it."""
+    return ", ".join(product.short for product in Product if product in operator.products)
+
+
+def dtypes(operator: Operator, kind: TensorKind) -> str:
+    """The dtypes a tensor parameter takes, and where a product that has the operator departs."""
+    text = ", ".join(dtype.name for dtype in kind.allowed) or "any that the result can be cast to"
+    for product, listed in kind.on.items():
+        if product in operator.products:
+            text += f"; on {product.value}: {', '.join(dtype.name for dtype in listed)}"
+    return text
+
+
+def all_of_them() -> str:
+    """One line each."""
+    width = max(len(name) for name in MODULES)
+    lines = []
+    for name in MODULES:
+        operator = aclnnop.find(name)
+        lines.append(f"{name:{width}}  {operator.summary.splitlines()[0] if operator.summary else ''}")
+    return "\n".join([*lines, f"{len(lines)} operators; `acl-emu ops NAME` shows one"]) + "\n"
+
+
+def find(name: str) -> Operator:
+    """An operator, with or without ``aclnn``, in any case; LookupError where there is none."""
+    wanted = name.lower().removesuffix("getworkspacesize")
+    for known in MODULES:
+        if known.lower() in (wanted, f"aclnn{wanted}"):
+            return aclnnop.find(known)
+    near = difflib.get_close_matches(name, list(MODULES), 3) or [known for known in MODULES if wanted in known.lower()][:3]
+    raise LookupError(f"{name} is not emulated" + (f"; did you mean {', '.join(near)}?" if near else "; `acl-emu ops` lists what is"))
+
+
+def one(name: str) -> str:
+    """One operator, whole."""
+    operator = find(name)
+    lines = [
+        signature(operator),
+        f"  {operator.summary.splitlines()[0]}",
+        f"  header    {operator.header}",
+        f"  products  {products(operator)}",
+    ]
+    for parameter, kind in operator.parameters:
+        if isinstance(kind, TensorKind):
+            extra = "optional " if kind.optional else ""
+            lines.append(f"  {parameter:20} {extra}{ROLES[kind.io]} tensor: {dtypes(operator, kind)}")
+        elif isinstance(kind, IntKind) and kind.choices is not None:
+            lines.append(f"  {parameter:20} {kind.c_type}: {', '.join(f'{choice.value} {choice.name.lower()}' for choice in kind.choices)}")
+        elif isinstance(kind, StringKind) and kind.choices:
+            lines.append(f"  {parameter:20} {kind.c_type}: {', '.join(kind.choices)}")
+        else:
+            lines.append(f"  {parameter:20} {kind.c_type}")
+    if any(not soc.bf16 for soc in PROFILES.values()):
+        lines.append("  BF16 is not supported on " + ", ".join(soc.name for soc in PROFILES.values() if not soc.bf16))
+    return "\n".join(lines) + "\n"
