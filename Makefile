@@ -1,11 +1,12 @@
+# make        builds what has changed
 # make run    builds everything and runs the samples
-# make test   builds everything and runs all tests
+# make test   builds everything and runs all tests; ONLY="Softmax Add" those with such names, of operators or files, ONLY=tests/test_cli.py
+#             those in a file
 # make bench  measures, and writes docs/benchmarks.md; FULL=1 for everything; ONLY=SmoothL1 for some operators, or SHAPES=90 for so many
 #             seconds of shapes drawn at random, and nothing written
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(wildcard acl_emu/*/c/*.c acl_emu/*/c/*.h) acl_emu/cface/build.py acl_emu/cface/bridge_build.py
 WORKERS ?= $(shell nproc)
 BENCH := .venv-bench
 TORCH ?= torch==2.13.0
@@ -13,22 +14,31 @@ FULL ?=
 ONLY ?=
 SHAPES ?=
 
-.PHONY: run test check generate bench clean
+.DEFAULT_GOAL := build
+.PHONY: build run test check generate bench clean
 
-$(VENV)/ready: pyproject.toml setup.py $(SOURCES)
+$(VENV)/ready: pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	touch $@
 
-$(VENV)/check-ready: $(VENV)/ready
+$(VENV)/check-ready: $(VENV)/ready | build
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[check]'
 	touch $@
 
-run: $(VENV)/ready
+# What has changed since is built, and nothing else.
+build: $(VENV)/ready
+	$(BIN)/python acl_emu/cface/build.py
+
+run: build
 	$(BIN)/python samples/run_all.py
 
-test: $(VENV)/ready
-	$(BIN)/python -m pytest -n $(WORKERS)
+FILES := $(filter tests/%,$(ONLY))
+WORDS := $(filter-out $(FILES),$(ONLY))
+space := $(subst ,, )
+
+test: build
+	$(BIN)/python -m pytest $(if $(ONLY),-n 0,-n $(WORKERS)) $(if $(WORDS),-k '$(subst $(space), or ,$(strip $(WORDS)))') $(FILES)
 
 check: $(VENV)/check-ready
 	$(BIN)/ruff check .
@@ -36,7 +46,7 @@ check: $(VENV)/check-ready
 	$(BIN)/mypy
 	$(BIN)/python -m acl_emu.codegen --check
 
-generate: $(VENV)/ready
+generate: build
 	$(BIN)/python -m acl_emu.codegen
 
 # The packages of $(VENV), and torch where it can be had; the emulator is used from here.
@@ -48,10 +58,10 @@ $(BENCH)/ready: $(VENV)/ready
 	$(BENCH)/bin/python -c 'import sysconfig; open(sysconfig.get_path("purelib") + "/acl-emu.pth", "w").write("$(CURDIR)\n")'
 	touch $@
 
-bench: $(BENCH)/ready
+bench: $(BENCH)/ready build
 	$(BENCH)/bin/python -m $(if $(SHAPES),benchmarks.shapes $(SHAPES),benchmarks $(if $(FULL),--full) $(if $(ONLY),--only $(ONLY)))
 
 clean:
-	rm -rf $(VENV) $(BENCH) build dist *.egg-info acl_emu/lib64 .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) build dist *.egg-info acl_emu/lib64 include/aclnnop aclnnop/__init__.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find acl_emu aclnnop tests samples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 	find acl_emu -name '*.so' -delete

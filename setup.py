@@ -1,7 +1,6 @@
-"""What pyproject.toml cannot say: the bridge, the door and the C libraries are compiled, and the headers travel with the package."""
+"""What pyproject.toml cannot say: the packages have parts that are compiled or derived. acl_emu/cface/build.py does it."""
 
-import importlib.util
-import shutil
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -13,34 +12,16 @@ ROOT = Path(__file__).resolve().parent
 
 
 class BuildNative(build_ext):
-    """Builds the bridge (a cffi module) and the door, then the libraries beside the package."""
+    """Leaves everything to the script that make uses, too."""
 
     def run(self) -> None:
-        """Compile all; an editable install gets a note of which Python it belongs to."""
+        """Build in the checkout, or where the package is put together."""
         if not Path(sysconfig.get_path("include"), "Python.h").exists():
             raise SystemExit("acl-emu: Python.h is missing; install the headers of your Python (Debian: apt-get install python3-dev)")
-        super().run()
-        spec = importlib.util.spec_from_file_location("shim_build", ROOT / "acl_emu" / "cface" / "build.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
         in_place = self.inplace or getattr(self, "editable_mode", False)
-        package = ROOT / "acl_emu" if in_place else Path(self.build_lib) / "acl_emu"
-        module.compile_library(package / "lib64")
-        module.compile_engine(package / "lib64")
-        if in_place:
-            (package / "lib64" / "python.txt").write_text(sys.executable + "\n", encoding="utf-8")
-        else:
-            shutil.copytree(ROOT / "include", package / "include", dirs_exist_ok=True)
+        where = [] if in_place else ["--into", str(Path(self.build_lib).resolve())]
+        subprocess.run([sys.executable, str(ROOT / "acl_emu" / "cface" / "build.py"), *where], check=True)
 
 
-DOOR = Extension(
-    "acl_emu.core._door",
-    ["acl_emu/runtime/c/door.c"],
-    include_dirs=["acl_emu/runtime/c"],
-    depends=["acl_emu/runtime/c/bridge.h", "acl_emu/runtime/c/shim.h"],
-    extra_compile_args=["-std=gnu11", "-O2", "-Wall", "-Wextra"],
-)
-
-setup(ext_modules=[DOOR], cffi_modules=["acl_emu/cface/bridge_build.py:ffi"], cmdclass={"build_ext": BuildNative})
+# Named so that the package is known to be one for this Python and this machine.
+setup(ext_modules=[Extension("acl_emu.core._door", [])], cmdclass={"build_ext": BuildNative})

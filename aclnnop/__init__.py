@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from acl_emu.runtime.executor import PHASE_ONE
+from acl_emu.core.documented import PHASE_ONE, refusal
 from acl_emu.spec.operator import Operator
 
 
@@ -16,7 +16,7 @@ def find(name: str) -> Operator:
 
     plain = name.removesuffix(PHASE_ONE)
     if plain not in MODULES:
-        raise AttributeError(f"{plain} is not emulated; `acl-emu ops` lists what is")
+        raise AttributeError(refusal(plain))
     found: Operator = getattr(importlib.import_module(MODULES[plain]), plain)
     return found
 

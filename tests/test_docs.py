@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import ROOT, run_python
 
-DOCUMENTS = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
+DOCUMENTS = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.exists()]
 SNIPPET = re.compile(r"^```python\n(?P<code>(?:(?!```).*\n)*)```\n\n?```text\n(?P<output>(?:(?!```).*\n)*)```$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?://)(?P<target>[^)#]+)(?:#[^)]*)?\)")
 

@@ -53,7 +53,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_carries_headers_library_and_no_trace_of_this_machine(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-        assert {"acl_emu/include/acl/acl.h", "acl_emu/lib64/libascendcl.so", "aclnnop/index.py", "acl_emu/py.typed"} <= names
+        assert {"acl_emu/include/acl/acl.h", "acl_emu/include/aclnnop/aclnn_softmax.h", "acl_emu/lib64/libascendcl.so"} <= names
+        assert {"aclnnop/index.json", "aclnnop/__init__.pyi", "acl_emu/py.typed", "acl_emu/core/documented.jsonl"} <= names
         assert "acl_emu/lib64/python.txt" not in names
         assert not any(name.startswith(("tests/", "samples/")) for name in names)
 

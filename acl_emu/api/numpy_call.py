@@ -15,8 +15,8 @@ import aclnnop
 from acl_emu import api
 from acl_emu.core import constants as c
 from acl_emu.core import dtypes
+from acl_emu.core.documented import PHASE_ONE
 from acl_emu.runtime import context
-from acl_emu.runtime.executor import PHASE_ONE
 from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
 from acl_emu.spec.kinds import HandleKind, Kind, TensorKind
 

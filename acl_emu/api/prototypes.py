@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from acl_emu.api.border import CParameter, Prototype
-from acl_emu.runtime.executor import PHASE_ONE
+from acl_emu.core.documented import PHASE_ONE
 from acl_emu.spec import Operator
 
 

@@ -18,11 +18,11 @@ import aclnnop
 from acl_emu.api.acl_rt.memory import PtrAttributes
 from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, ApiFunction, CParameter
 from acl_emu.core import constants as c
-from acl_emu.core import handles, observe
+from acl_emu.core import documented, handles, observe
 from acl_emu.core._bridge import ffi, lib
+from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, InvalidParam, NullParam, report
 from acl_emu.runtime import plans
-from acl_emu.runtime.executor import PHASE_ONE
 from acl_emu.runtime.objects import permit, room, tensor_in
 from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, IntKind, TensorKind
 from acl_emu.spec.operator import Operator
@@ -59,6 +59,7 @@ def attach(side: int, names: int, count: int) -> None:
     _kept.append(_quick)
     connected = ffi.cast("acl_emu_side *", side)
     connected.quick = _quick
+    connected.refusal = ffi.addressof(lib, "acl_emu_refused")
     connected.entry = ffi.addressof(lib, "acl_emu_call")
 
 
@@ -73,21 +74,42 @@ def acl_emu_call(function: int, arguments: Arguments, result: Any, caller: Any) 
         except Exception as error:
             report(AclnnInner(f"{name} does not load: {type(error).__name__}: {error}"))
             return 1
+    _watched(handler, arguments, result, caller)
+    return 0
+
+
+@ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
+def acl_emu_refused(function: Any, result: Any, caller: Any) -> int:
+    """So does every call of a function that is documented but not emulated. Its arguments are not looked at."""
+    name = ffi.string(function).decode()
+
+    def refuse(_arguments: Arguments, _result: Any) -> None:
+        raise AclnnInner(documented.refusal(name), c.ACLNN_ERR_INNER_NULLPTR)
+
+    _watched(_guarded(name, refuse, c.ACLNN_ERR_INNER), None, result, caller)
+    return 0
+
+
+def _watched(handler: Handler, arguments: Arguments, result: Any, caller: Any) -> None:
+    """Carry a call out; whoever watches learns where the program called from."""
     if observe.watching is None:
         handler(arguments, result)
-        return 0
+        return
     observe.entered_from_c(int(ffi.cast("uintptr_t", caller)))
     try:
         handler(arguments, result)
     finally:
         observe.entered_from_c(0)
-    return 0
 
 
 def _make_handler(name: str) -> Handler:
     declared = FUNCTIONS.get(name)
     handler = _api_handler(declared) if declared is not None else _operator_handler(name)
-    failed = _failed_result(name, declared)
+    return _guarded(name, handler, _failed_result(name, declared))
+
+
+def _guarded(name: str, handler: Handler, failed: int | None) -> Handler:
+    """A handler that turns what is raised into a status."""
 
     def guarded(arguments: Arguments, result: Any) -> None:
         try:

@@ -8,8 +8,10 @@ ffi.cdef(
     typedef union { int64_t i; uint64_t u; double d; const void *p; } acl_emu_arg;
     typedef int (*acl_emu_entry)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
     typedef int (*acl_emu_quick)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
-    typedef struct { acl_emu_entry entry; const acl_emu_quick *quick; } acl_emu_side;
+    typedef int (*acl_emu_refusal)(const char *name, acl_emu_arg *result, const void *caller);
+    typedef struct { acl_emu_entry entry; acl_emu_refusal refusal; const acl_emu_quick *quick; } acl_emu_side;
     extern "Python" int acl_emu_call(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
+    extern "Python" int acl_emu_refused(const char *name, acl_emu_arg *result, const void *caller);
 
     int acl_emu_copy(uintptr_t target, uintptr_t source, size_t size);
     int acl_emu_on_stack(uintptr_t address, size_t size);

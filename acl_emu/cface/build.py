@@ -1,19 +1,38 @@
-"""Compiling the library that C programs link against, and the engine that kernels run on. Used by setup.py."""
+"""Building all that is compiled, and the files that are derived for it. Run as a script: by setup.py, and by make before anything else.
+
+A source file is compiled when it, something it includes or its command has changed; a library is linked when one of its objects has.
+Objects and generated sources are in build/native/. A generated file is written only where its text is another one, so that nothing is
+compiled in vain.
+
+    python acl_emu/cface/build.py             in a checkout
+    python acl_emu/cface/build.py --into DIR  a package that is about to be installed from DIR
+"""
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import importlib.metadata
 import itertools
+import json
 import os
 import platform
+import shutil
 import subprocess
+import sys
 import sysconfig
 import tempfile
+import time
+import types
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = Path(__file__).resolve().parents[1]
-C_FACE, ENGINE_SOURCES = PACKAGE / "cface" / "c", PACKAGE / "engine" / "c"
+ROOT = PACKAGE.parent
+BUILD = ROOT / "build" / "native"
+C_FACE, ENGINE_SOURCES, RUNTIME_SOURCES = (PACKAGE / folder / "c" for folder in ("cface", "engine", "runtime"))
 INCLUDES = tuple(f"-I{PACKAGE / folder / 'c'}" for folder in ("runtime", "engine"))
 LIBRARY = "libascendcl.so"
 ENGINE = "libacl_emu_engine.so"
@@ -23,39 +42,72 @@ FLAGS = ("-std=gnu11", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden")
 ENGINE_FLAGS = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi")
 
 
-def compile_library(target: Path) -> None:
-    """Build lib64/libascendcl.so: no dependency on libpython, and nothing exported but the declared functions."""
-    target.mkdir(parents=True, exist_ok=True)
-    command = [
-        *COMPILER,
-        *FLAGS,
-        *("-O2", "-shared"),
-        f"-I{PACKAGE.parent / 'include'}",
-        *INCLUDES,
-        f"-I{sysconfig.get_path('include')}",
-        str(C_FACE / "exports.c"),
-        str(C_FACE / "loader.c"),
-        f"-Wl,-soname,{LIBRARY}",
-        "-Wl,-z,nodelete",
-        "-ldl",
-        "-lpthread",
-    ]
-    link(target / LIBRARY, command)
-
-
-def link(library: Path, command: list[str]) -> None:
-    """Write a library beside its place and put it there at once: programs that have the old one loaded keep it."""
-    unfinished = library.with_suffix(f".{os.getpid()}")
-    subprocess.run([*command, "-o", str(unfinished)], check=True)
-    os.replace(unfinished, library)
-
-
 class Job(NamedTuple):
-    """A source file of the engine, compiled for one instruction set."""
+    """A source file, and what it is compiled with."""
 
     source: Path
     name: str
+    """Of the object."""
     flags: tuple[str, ...]
+
+
+class Product(NamedTuple):
+    """A library or extension module."""
+
+    place: str
+    """Where it goes, below the packages."""
+    jobs: Sequence[Job]
+    link: tuple[str, ...]
+
+
+# Files that are generated
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file where its text is another one; at once, so that nobody reads half of it."""
+    try:
+        if path.read_text(encoding="utf-8") == text:
+            return
+    except OSError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)
+
+
+def generate(name: str, inputs: Iterable[Path], text: Callable[[], str], recipe: str = "") -> Path:
+    """A source file that is made of ``inputs`` by ``text``: made anew when one of them has changed, or ``recipe``, which says all else."""
+    target, note = BUILD / name, BUILD / f"{name}.made"
+    state = json.dumps([recipe, [[str(path), path.stat().st_mtime_ns] for path in sorted(inputs)]])
+    if not (target.exists() and note.exists() and note.read_text(encoding="utf-8") == state):
+        write(target, text())
+        write(note, state)
+    return target
+
+
+def _exports() -> Path:
+    from acl_emu.cface import exports, headers
+    from acl_emu.core import documented
+    from aclnnop import index
+
+    include = PACKAGE.parent / "include"
+    known = documented.table().keys()
+    emulated = sorted(known & index.scan().keys())
+    inputs = [*map(Path, (exports.__file__, headers.__file__)), documented.TABLE, *(include / name for name in exports.RUNTIME_HEADERS)]
+    return generate("exports.c", inputs, lambda: exports.source(include, emulated), " ".join(emulated))
+
+
+def _bridge() -> Path:
+    def text() -> str:
+        definition = importlib.import_module("acl_emu.cface.bridge_build")
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(None):
+            definition.ffi.emit_c_code(f"{folder}/_bridge.c")
+            return Path(folder, "_bridge.c").read_text(encoding="utf-8")
+
+    return generate("_bridge.c", [PACKAGE / "cface" / "bridge_build.py"], text, importlib.metadata.version("cffi"))
+
+
+# What there is to build
 
 
 def engine_jobs(machine: str) -> list[Job]:
@@ -80,15 +132,161 @@ def engine_jobs(machine: str) -> list[Job]:
     return jobs
 
 
-def compile_engine(target: Path) -> None:
-    """Build lib64/libacl_emu_engine.so; which of its instruction sets is used is chosen at run time."""
-    target.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+def products() -> list[Product]:
+    """Everything. The extension modules come first: a source that only the package itself can generate may be asked for behind them."""
+    python = ("-O2", f"-I{sysconfig.get_path('include')}")
+    bridge = [_bridge(), *(RUNTIME_SOURCES / f"{name}.c" for name in ("program", "bell", "objects", "lanes", "calls"))]
+    face = [_exports(), C_FACE / "loader.c"]
+    return [
+        Product("acl_emu/core/_bridge.abi3.so", _jobs(bridge, *python), ("-ldl", "-lpthread")),
+        Product(f"acl_emu/core/_door{sysconfig.get_config_var('EXT_SUFFIX')}", _jobs([RUNTIME_SOURCES / "door.c"], *python), ()),
+        # No dependency on libpython, and nothing exported but the declared functions.
+        Product(
+            f"acl_emu/lib64/{LIBRARY}",
+            _jobs(face, *python, f"-I{ROOT / 'include'}"),
+            (f"-Wl,-soname,{LIBRARY}", "-Wl,-z,nodelete", "-Wl,-s", "-ldl", "-lpthread"),
+        ),
+        # Which of its instruction sets is used is chosen at run time.
+        Product(
+            f"acl_emu/lib64/{ENGINE}",
+            [job._replace(flags=(*ENGINE_FLAGS, *job.flags)) for job in engine_jobs(platform.machine())],
+            ("-lm", "-lpthread"),
+        ),
+    ]
 
-        def compile_one(job: Job) -> str:
-            target = str(Path(folder, f"{job.name}.o"))
-            subprocess.run([*COMPILER, *FLAGS, *ENGINE_FLAGS, *INCLUDES, *job.flags, "-c", str(job.source), "-o", target], check=True)
-            return target
 
-        objects = list(pool.map(compile_one, sorted(engine_jobs(platform.machine()), key=lambda job: -job.source.stat().st_size)))
-        link(target / ENGINE, [*COMPILER, "-shared", *objects, "-lm", "-lpthread"])
+def _jobs(sources: Iterable[Path], *flags: str) -> list[Job]:
+    return [Job(source, source.stem, flags) for source in sources]
+
+
+# Compiling and linking
+
+
+def compiled(job: Job, folder: Path) -> Path:
+    """The object of a source file; compiled where it is not up to date."""
+    target = folder / f"{job.name}.o"
+    command = [*COMPILER, *FLAGS, *INCLUDES, *job.flags, "-c", str(job.source)]
+    note, read = target.with_suffix(".command"), target.with_suffix(".d")
+    if not _is_current(target, note, command) or _newer_than(target, _dependencies(read)):
+        note.unlink(missing_ok=True)
+        begun = time.time_ns()
+        subprocess.run([*command, "-MD", "-MF", str(read), "-o", str(target)], check=True)
+        os.utime(target, ns=(begun, begun))  # a source that changed meanwhile is newer
+        note.write_text("\0".join(command), encoding="utf-8")
+    return target
+
+
+def _is_current(target: Path, note: Path, command: Sequence[str]) -> bool:
+    try:
+        return target.exists() and note.read_text(encoding="utf-8") == "\0".join(command)
+    except OSError:
+        return False
+
+
+def _dependencies(read: Path) -> list[Path]:
+    """What a compiler says that it has read: ``object: source header ...``, with lines continued by a backslash."""
+    listed = read.read_text(encoding="utf-8").replace("\\\n", " ").partition(": ")[2]
+    return [Path(name.replace("\0", " ")) for name in listed.replace("\\ ", "\0").split()]
+
+
+def _newer_than(target: Path, inputs: Iterable[Path]) -> bool:
+    made = target.stat().st_mtime_ns
+    return any(not path.exists() or path.stat().st_mtime_ns > made for path in inputs)
+
+
+def link(library: Path, objects: Sequence[Path], flags: Sequence[str], folder: Path) -> None:
+    """Write a library beside its place and put it there at once: programs that have the old one loaded keep it."""
+    command = [*COMPILER, "-shared", *map(str, objects), *flags]
+    note = folder / "linked"
+    if _is_current(library, note, [*command, str(library)]) and not _newer_than(library, objects):
+        return
+    library.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = library.with_suffix(f".{os.getpid()}")
+    subprocess.run([*command, "-o", str(unfinished)], check=True)
+    os.replace(unfinished, library)
+    note.write_text("\0".join([*command, str(library)]), encoding="utf-8")
+
+
+def build(root: Path) -> None:
+    """Build everything below ``root``, where both packages are."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for product in products():
+            folder = BUILD / Path(product.place).name.partition(".")[0]
+            folder.mkdir(parents=True, exist_ok=True)
+            jobs = sorted(product.jobs, key=lambda job: -job.source.stat().st_size)
+            objects = list(pool.map(lambda job, folder=folder: compiled(job, folder), jobs))
+            link(root / product.place, objects, product.link, folder)
+
+
+# What is not compiled
+
+
+def write_headers(include: Path) -> None:
+    """The headers of operators. Those of operators that are no longer documented go."""
+    from acl_emu.cface import headers
+    from acl_emu.core import documented
+
+    def text() -> str:
+        files = headers.of_operators()
+        for path in (include / "aclnnop").rglob("*.h"):
+            if str(path.relative_to(include)) not in files:
+                path.unlink()
+        for name, content in files.items():
+            write(include / name, content)
+        return "\n".join(files)
+
+    is_there = (include / "aclnnop").exists()
+    generate("headers.txt", [Path(headers.__file__), documented.TABLE], text, f"{include} {is_there}")
+
+
+def stubs(emulated: Iterable[str]) -> str:
+    """aclnnop/__init__.pyi: the functions of every emulated operator, typed."""
+    from acl_emu.cface.headers import MARK
+    from acl_emu.core import documented
+
+    lines = [f"# {MARK}", "from acl_emu.api.border import Handle", "from acl_emu.spec import Operator", ""]
+    lines.append("def find(name: str) -> Operator: ...")
+    known = documented.table()
+    for name in emulated:
+        if name in known:
+            one, two = known[name].functions.items()
+            given = ", ".join(f"{parameter}: {_python_type(c_type)}" for c_type, parameter in known[name].parameters)
+            lines.append(f"def {one[0]}({given}) -> tuple[int, Handle, int]: ...")
+            lines.append(f"def {two[0]}(workspace: Handle, workspaceSize: int, executor: Handle, stream: Handle) -> int: ...")
+    return "\n".join(lines) + "\n"
+
+
+def _python_type(c_type: str) -> str:
+    plain = c_type.replace("const ", "")
+    if plain.endswith("*"):
+        return "str | None" if plain == "char*" else "Handle"
+    return {"float": "float", "double": "float", "bool": "bool"}.get(plain, "int")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """In the checkout, or in the folder behind ``--into``."""
+    from aclnnop import index
+
+    in_place = "--into" not in arguments
+    root = ROOT if in_place else Path(arguments[arguments.index("--into") + 1])
+    build(root)
+    modules = index.scan()
+    write(root / "aclnnop" / "__init__.pyi", stubs(modules))
+    if in_place:
+        write_headers(ROOT / "include")
+        write(PACKAGE / "lib64" / "python.txt", sys.executable + "\n")
+    else:
+        shutil.copytree(ROOT / "include", root / "acl_emu" / "include", dirs_exist_ok=True)
+        write_headers(root / "acl_emu" / "include")
+        write(root / "aclnnop" / "index.json", json.dumps(modules, indent=0))
+
+
+if __name__ == "__main__":
+    # Neither package can be imported before it is built. Parts of them can, below parents that import nothing.
+    for name in ("acl_emu", "aclnnop"):
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__path__ = [str(ROOT / name)]
+    try:
+        main(sys.argv[1:])
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"acl-emu: {' '.join(error.cmd[:1])} failed")

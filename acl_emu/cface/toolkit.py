@@ -10,7 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from acl_emu.cface import headers
 from acl_emu.cface.build import LIBRARY
+from acl_emu.core import documented
 
 PACKAGE = Path(__file__).resolve().parents[1]
 OTHER_NAMES = (
@@ -49,7 +51,11 @@ def lay_out(target: Path) -> None:
     if target.exists() and any(target.iterdir()) and not (target / "set_env.sh").exists():
         raise ToolkitError(f"{target} is not empty and not a toolkit; name a new folder")
     library, include = library_file(), include_folder()
-    shutil.copytree(include, target / "include", dirs_exist_ok=True)
+    shutil.copytree(include, target / "include", dirs_exist_ok=True, ignore=shutil.ignore_patterns("aclnnop"))
+    for folder in ("aclnn", "aclnnop/level2"):
+        (target / "include" / folder).mkdir(parents=True, exist_ok=True)
+    for name, text in (headers.of_operators() | headers.forwarding()).items():
+        (target / "include" / name).write_text(text, encoding="utf-8")
     for link, origin in (("op_api", "aclnnop"), ("op_host/op_api", "../aclnnop")):  # pages include ../op_api/aclnn_foo.h
         path = target / "include" / link
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -118,8 +124,10 @@ def cached() -> Path:
     """A toolkit of exactly this version in the cache."""
     digest = hashlib.sha256(sys.executable.encode())
     digest.update(library_file().read_bytes())
+    for source in (documented.TABLE, Path(headers.__file__)):  # the headers of operators are made of these
+        digest.update(source.read_bytes())
     include = include_folder()
-    for header in sorted(include.rglob("*.h")):
+    for header in sorted(path for path in include.rglob("*.h") if path.parent.name != "aclnnop"):
         digest.update(str(header.relative_to(include)).encode() + header.read_bytes())
     target = cache_folder() / "toolkits" / digest.hexdigest()[:20]
     if not target.exists():

@@ -1,25 +1,25 @@
-"""docs/operators.md: every emulated operator, and how many documented ones of each family there are."""
+"""docs/operators.md and docs/operators/: a page for each family, with every documented operator of it, emulated or not.
+
+A section stands where the name has its place, whether the operator is emulated or not. So two branches that each add an operator, even
+neighbours, change different lines; and no page has a number that both would change.
+"""
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from acl_emu.codegen.python_faces import MARK, operators
+from acl_emu.cface.headers import MARK
+from acl_emu.codegen.python_faces import operators
+from acl_emu.core import documented
+from acl_emu.core.documented import Documented
 from acl_emu.spec import Operator
 from acl_emu.spec.kinds import IntKind, StringKind, TensorKind
 from acl_emu.tools import describe
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTED = Path(__file__).with_name("documented.json")
-
-
-def _family(operator: Operator) -> str:
-    return operator.module.split(".")[1]
 
 
 def _sample(operator: Operator) -> str:
@@ -28,7 +28,7 @@ def _sample(operator: Operator) -> str:
     name = re.compile(rf"\b{operator.name}(GetWorkspaceSize)?\b")
     using = [path for path, text in _samples().items() if name.search(text)]
     found = [path for path in using if path.stem == stem] or using
-    return " ".join(f"[{path.name}](../{path.relative_to(ROOT)})" for path in found) or "-"
+    return " ".join(f"[{path.name}](../../{path.relative_to(ROOT)})" for path in found) or "-"
 
 
 @lru_cache(maxsize=None)
@@ -58,38 +58,43 @@ def _dtypes(operator: Operator) -> str:
     return "; ".join(f"{', '.join(names)}: {listed}" for listed, names in groups.items())
 
 
-def page() -> str:
-    """The whole page."""
-    documented: dict[str, int] = json.loads(DOCUMENTED.read_text(encoding="utf-8"))
-    found = operators()
-    families = Counter(_family(operator) for operator in found)
-    lines = [
+def _section(known: Documented, operator: Operator | None) -> list[str]:
+    if operator is None:
+        return [f"### {known.name}", "", "Not emulated.", ""]
+    return [
+        f"### {operator.name}",
+        "",
+        f"{operator.summary.splitlines()[0]}",
+        "",
+        f"`{describe.signature(operator)}`",
+        "",
+        f"- header `{operator.header}`",
+        f"- products {describe.products(operator)}",
+        f"- dtypes {_dtypes(operator)}",
+        f"- modes {_modes(operator)}",
+        f"- sample {_sample(operator)}",
+        "",
+    ]
+
+
+def pages() -> dict[str, str]:
+    """Path below docs/ -> text."""
+    emulated = {operator.name: operator for operator in operators()}
+    families: dict[str, list[str]] = {}
+    for name, known in documented.table().items():
+        families.setdefault(known.family, []).extend(_section(known, emulated.get(name)))
+    index = [
         f"<!-- {MARK} -->",
         "# Operators",
         "",
-        f"{len(found)} of {sum(documented.values())} documented operators are emulated.",
-        "BF16 is refused on chips that have no hardware for it (Ascend310P, Ascend910A), whatever the table says.",
+        "Every documented operator has its place on the page of its family: signature, data types and products of those that are emulated,",
+        "the name of those that are not. `acl-emu ops` lists and counts those that are.",
         "",
-        "| family | emulated | documented |",
-        "|---|---|---|",
-        *(f"| {family} | {families[family]} | {count} |" for family, count in documented.items()),
+        "BF16 is refused on chips that have no hardware for it (Ascend310P, Ascend910A), whatever a page says.",
+        "",
+        *(f"- [{family}](operators/{family}.md)" for family in sorted(families)),
     ]
-    for family in sorted(families):
-        lines += ["", f"## {family}", ""]
-        for operator in found:
-            if _family(operator) == family:
-                lines += [
-                    f"### {operator.name}",
-                    "",
-                    f"{operator.summary.splitlines()[0]}",
-                    "",
-                    f"`{describe.signature(operator)}`",
-                    "",
-                    f"- header `{operator.header}`",
-                    f"- products {describe.products(operator)}",
-                    f"- dtypes {_dtypes(operator)}",
-                    f"- modes {_modes(operator)}",
-                    f"- sample {_sample(operator)}",
-                    "",
-                ]
-    return "\n".join(lines).rstrip() + "\n"
+    found = {"operators.md": "\n".join(index) + "\n"}
+    for family, lines in families.items():
+        found[f"operators/{family}.md"] = "\n".join([f"<!-- {MARK} -->", f"# {family}", "", *lines]).rstrip() + "\n"
+    return found

@@ -11,11 +11,11 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 
+from acl_emu.cface.headers import MARK
 from acl_emu.codegen.collect import signatures
 from acl_emu.codegen.columns import Columns, is_settled_in_columns
 from acl_emu.codegen.graph import MASKS, Exactness, Graph
 from acl_emu.codegen.kernel import DIGITS, Kernel, last_errors, row_statement
-from acl_emu.codegen.python_faces import MARK
 from acl_emu.codegen.rows import Rows, takes_rows
 from acl_emu.codegen.shorter import shorter
 

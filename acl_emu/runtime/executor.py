@@ -12,12 +12,10 @@ import numpy.typing as npt
 from acl_emu.core import constants as c
 from acl_emu.core import handles, observe
 from acl_emu.core._bridge import lib
+from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, AclnnRuntime, DeviceFault
 from acl_emu.runtime import context, memory
 from acl_emu.runtime.tensor import BoundOperand, Operand, Shape, Tensor
-
-PHASE_ONE = "GetWorkspaceSize"
-"""What the name of an operator's phase one ends with."""
 
 _WORKSPACE_ALIGNMENT = 512
 

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 
 from acl_emu.core import constants as c
-from acl_emu.core import handles, observe, soc
+from acl_emu.core import documented, handles, observe, soc
 from acl_emu.core._door import Door
+from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError, AclnnInner, AclnnNullptr, report
 from acl_emu.core.soc import ALL, Product
 from acl_emu.runtime import objects, plans
-from acl_emu.runtime.executor import PHASE_ONE, Executor, Plan, find_executor
+from acl_emu.runtime.executor import Executor, Plan, find_executor
 from acl_emu.runtime.plans import Planned
 from acl_emu.runtime.tensor import TensorList
 from acl_emu.spec.kinds import HandleKind, Kind, StringKind, TensorKind
@@ -105,8 +106,9 @@ class Operator:
 
     @property
     def header(self) -> str:
-        """The official header that declares it."""
-        return f"aclnnop/aclnn_{self.module.rpartition('.')[2]}.h"
+        """The official header that declares it; of an operator that is not documented, the one that its file is named after."""
+        known = documented.table().get(self.name)
+        return known.header if known else f"aclnnop/aclnn_{self.module.rpartition('.')[2]}.h"
 
     def _get_workspace_size(self, /, *arguments: Any, **named: Any) -> tuple[int, int | None, int]:
         if named or len(arguments) != len(self._names):

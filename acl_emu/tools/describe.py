@@ -1,10 +1,11 @@
-"""Operators in words: what `acl-emu ops` prints and docs/operators.md is made of."""
+"""Operators in words: what `acl-emu ops` prints and docs/operators/ is made of."""
 
 from __future__ import annotations
 
 import difflib
 
 import aclnnop
+from acl_emu.core import documented
 from acl_emu.core.soc import PROFILES, Product
 from acl_emu.spec.kinds import IntKind, StringKind, TensorKind
 from acl_emu.spec.operator import Operator
@@ -39,7 +40,7 @@ def all_of_them() -> str:
     for name in MODULES:
         operator = aclnnop.find(name)
         lines.append(f"{name:{width}}  {operator.summary.splitlines()[0] if operator.summary else ''}")
-    return "\n".join([*lines, f"{len(lines)} operators; `acl-emu ops NAME` shows one"]) + "\n"
+    return "\n".join([*lines, f"{len(lines)} of {len(documented.table())} documented operators; `acl-emu ops NAME` shows one"]) + "\n"
 
 
 def find(name: str) -> Operator:

@@ -29,12 +29,12 @@ from typing import ClassVar
 
 from acl_emu.api.border import FUNCTIONS
 from acl_emu.core import constants
+from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError
 from acl_emu.core.observe import Call, Tool, Work
 from acl_emu.core.soc import ConfigurationError
 from acl_emu.runtime import memory
 from acl_emu.runtime import stream as streams
-from acl_emu.runtime.executor import PHASE_ONE
 from aclnnop.index import MODULES
 
 VARIABLE = "ACL_EMU_FAULT"

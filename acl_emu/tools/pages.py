@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from acl_emu.cface import toolkit
+from acl_emu.core import documented
 from acl_emu.core.soc import ALL, Product
+from aclnnop.index import MODULES
 
 C_PLUS_PLUS = (".cpp", ".cc", ".cxx")
 _CODE_TAGS = ("cpp", "c++", "c", "cxx", "cc", "")
@@ -25,6 +27,7 @@ _FENCE = re.compile(r"^(?P<indent>[ \t]*)```+[ \t]*(?P<tag>[\w+#.-]*)[ \t]*$")
 _GLUED = re.compile(r"^(?P<code>.*\S)[ \t]*```+[ \t]*$")
 _MAIN = re.compile(r"\bmain\s*\(")
 _OPERATOR_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>[^">]*?(?P<header>acl(?:nn)?_\w+\.h))[">]', re.MULTILINE)
+_OPERATOR_CALL = re.compile(r"\b(aclnn[A-Z]\w*?)(?:GetWorkspaceSize)?\s*\(")
 _OWN_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"(?P<path>[^"\n]+)"', re.MULTILINE)
 _FOREIGN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>(?:hccl|acl|aclnn|aclnnop)/[^">]+)[">]', re.MULTILINE)
 # A page may give a part of itself for some products only.
@@ -226,6 +229,11 @@ def _check_includes(program: Program, include: Path) -> None:
         return program.folder is not None and (program.folder / path).is_file()
 
     missing = [
+        f"{name} is not emulated yet; `acl-emu ops` lists what is"
+        for name in dict.fromkeys(_OPERATOR_CALL.findall(text))
+        if name in documented.table() and name not in MODULES
+    ]
+    missing += [
         f"{match['header']} is not emulated yet; `acl-emu ops` lists what is"
         for match in _OPERATOR_INCLUDE.finditer(text)
         if not any((include / folder / match["header"]).exists() for folder in ("aclnnop", "aclnn", "acl"))

@@ -26,9 +26,10 @@ from pathlib import Path
 from typing import Any
 
 from acl_emu.core import observe, soc
+from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError
 from acl_emu.core.observe import Call, Place, Span, Tool, Work
-from acl_emu.runtime.executor import PHASE_ONE, Executor
+from acl_emu.runtime.executor import Executor
 from acl_emu.runtime.memory import Allocation, DeviceMemory
 from acl_emu.runtime.stream import Event, Stream
 from acl_emu.tools import spell

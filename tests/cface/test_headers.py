@@ -12,12 +12,15 @@ import pytest
 
 from acl_emu.api.border import FUNCTIONS, parse_prototype
 from acl_emu.api.prototypes import phases
-from acl_emu.codegen import c_face
+from acl_emu.cface import headers, toolkit
+from acl_emu.codegen import c_face, catalog
 from acl_emu.codegen.python_faces import operators
+from acl_emu.core import documented
 from tests.conftest import ROOT, SHARED
 
 INCLUDE = ROOT / "include"
-HEADERS = sorted(str(path.relative_to(INCLUDE)) for path in INCLUDE.rglob("*.h"))
+HEADERS = sorted(str(path.relative_to(INCLUDE)) for path in INCLUDE.rglob("*.h") if path.parent.name != "aclnnop")
+OPERATOR_HEADERS = sorted(headers.of_operators())
 CXX_ONLY = ("aclnn/opdev/fp16_t.h",)
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 DIALECTS = [
@@ -38,18 +41,32 @@ def test_every_header_compiles_alone(compiler: str, language: str, std: str, tmp
             continue
         (tmp_path / f"h{number}.{suffix}").write_text(f'#include "{header}"\n#include "{header}"\nextern int x{number};\n')
         names.append(f"h{number}.{suffix}")
+    # Headers of operators need nothing but the one that they include first: one program has them all, each twice.
+    (tmp_path / f"operators.{suffix}").write_text("".join(f'#include "{header}"\n' * 2 for header in OPERATOR_HEADERS) + "extern int x;\n")
+    names.append(f"operators.{suffix}")
     done = subprocess.run(
         [compiler, f"-std={std}", *WARNINGS, f"-I{INCLUDE}", "-fsyntax-only", *names], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
 
 
+def test_headers_of_operators_include_what_they_need() -> None:
+    for name, text in headers.of_operators().items():
+        assert re.findall(r"#include .*", text) == ['#include "aclnn/aclnn_base.h"'], name
+
+
+def test_the_checkout_has_the_headers_of_all_operators() -> None:
+    assert {name: (INCLUDE / name).read_text(encoding="utf-8") for name in OPERATOR_HEADERS} == headers.of_operators()
+    assert len(OPERATOR_HEADERS) == len(list((INCLUDE / "aclnnop").iterdir()))
+
+
 def test_operator_headers_are_reachable_in_every_way(tmp_path: Path) -> None:
+    include = toolkit.cached() / "include"
     short = "aclnn_smooth_l1_loss_backward.h"
     for number, name in enumerate((f"aclnnop/{short}", f"aclnnop/level2/{short}", short)):
         (tmp_path / f"a{number}.cpp").write_text(f'#include "{name}"\nauto f{number} = aclnnSmoothL1LossBackward;\n')
     done = subprocess.run(
-        ["g++", *WARNINGS, f"-I{INCLUDE}", f"-I{INCLUDE / 'aclnn'}", "-fsyntax-only", "a0.cpp", "a1.cpp", "a2.cpp"],
+        ["g++", *WARNINGS, f"-I{include}", f"-I{include / 'aclnn'}", "-fsyntax-only", "a0.cpp", "a1.cpp", "a2.cpp"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -84,7 +101,7 @@ def normal(text: str) -> str:
 def test_every_used_function_is_declared_with_its_official_prototype() -> None:
     official = facts("functions.json")
     assert isinstance(official, dict)
-    declared = {name: normal(c_face._declaration(function.prototype)) for name, function in FUNCTIONS.items()}
+    declared = {name: normal(c_face.prototype_text(function.prototype)) for name, function in FUNCTIONS.items()}
     for function in official["used_functions"]:
         assert declared.get(function["name"]) == normal(function["prototype"]), function["name"]
     for name, function in official["all_header_prototypes"].items():
@@ -99,17 +116,27 @@ def test_every_declared_acl_function_is_an_official_one() -> None:
     assert set(FUNCTIONS) <= set(official["all_header_prototypes"])
 
 
-def test_every_operator_has_the_documented_signature_and_header() -> None:
-    catalogue = facts("catalog.jsonl")
-    assert isinstance(catalogue, list)
-    documented = {entry["name"]: entry for entry in catalogue}
+def test_every_operator_is_declared_as_documented() -> None:
+    known = documented.table()
     for operator in operators():
-        entry = documented[operator.name]
-        one, _ = phases(operator)
-        ours = [(normal(p.c_type).replace("const int", "int"), p.name) for p in one.parameters[:-2]]
-        wanted = [(normal(p["ctype"]), p["name"]) for p in entry["params"] if p["name"] not in ("workspaceSize", "executor")]
-        assert ours == wanted, operator.name
-        assert operator.header == entry["header"], operator.name
+        entry = known[operator.name]
+        assert {phase.name: phase.parameters for phase in phases(operator)} == entry.functions, operator.name
+        assert operator.header == entry.header, operator.name
+        assert operator.module.split(".")[1] == entry.family, operator.name
+
+
+def test_the_table_says_what_the_catalogues_say() -> None:
+    for name in ("catalog.jsonl", "catalog-newer.jsonl", "probed-names.txt"):
+        if not (SHARED / "facts" / name).exists():
+            pytest.skip(f"the collected facts ({name}) are not here")
+    paths = [SHARED / "facts" / name for name in ("catalog.jsonl", "catalog-newer.jsonl")]
+    assert catalog.table(paths, catalog.names_in(SHARED / "facts" / "probed-names.txt")) == documented.TABLE.read_text(encoding="utf-8")
+
+
+def test_the_table_is_one_sorted_line_for_each_operator() -> None:
+    lines = documented.TABLE.read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["name"] for line in lines] == sorted(documented.table())
+    assert [entry.line() for entry in documented.table().values()] == lines
 
 
 def test_every_constant_has_its_official_value() -> None:

@@ -1,15 +1,38 @@
-"""What docs/operators.md and `acl-emu ops` say about operators."""
+"""What docs/operators/ and `acl-emu ops` say about operators."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
 from acl_emu.codegen import coverage
+from acl_emu.core import documented
 from acl_emu.tools import describe
+from aclnnop.index import MODULES
+
+PAGES = coverage.pages()
 
 
 def entry(operator: str) -> str:
-    return coverage.page().split(f"### {operator}\n")[1].split("\n### ")[0]
+    page = PAGES[f"operators/{documented.table()[operator].family}.md"]
+    return page.split(f"### {operator}\n")[1].split("\n### ")[0]
+
+
+def test_every_documented_operator_has_a_section() -> None:
+    sections = {name for page in PAGES.values() for name in re.findall(r"^### (\w+)$", page, re.MULTILINE)}
+    assert sections == documented.table().keys()
+    for name in documented.table():
+        assert ("Not emulated." in entry(name)) == (name not in MODULES), name
+
+
+def test_the_index_of_pages_changes_with_families_only() -> None:
+    assert not [name for name in MODULES if name in PAGES["operators.md"]]
+    assert not re.search(r"\d+ (of|operators)", PAGES["operators.md"])
+
+
+def test_operators_are_counted() -> None:
+    assert describe.all_of_them().splitlines()[-1].startswith(f"{len(MODULES)} of {len(documented.table())} documented operators")
 
 
 @pytest.mark.parametrize("operator", ["aclnnNLLLoss", "aclnnNLLLossBackward", "aclnnNLLLoss2d", "aclnnNLLLoss2dBackward"])

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "aclnn/opdev/op_errno.h"
 #include "shim.h"
 
 #define STRINGIFY_(x) #x
@@ -308,15 +309,28 @@ static void start(void)
     pthread_mutex_unlock(&starting);
 }
 
+/* Where Python is entered, once it has been started; NULL where it cannot be. */
+static acl_emu_entry entry(void)
+{
+    if (__builtin_expect(!__atomic_load_n(&side.entry, __ATOMIC_ACQUIRE), 0))
+        start();
+    return __atomic_load_n(&side.entry, __ATOMIC_ACQUIRE);
+}
+
 int acl_emu_enter(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller)
 {
-    acl_emu_entry call = __atomic_load_n(&side.entry, __ATOMIC_ACQUIRE);
-    if (__builtin_expect(!call, 0)) {
-        start();
-        call = __atomic_load_n(&side.entry, __ATOMIC_ACQUIRE);
-    }
+    acl_emu_entry call = entry();
     if (!call)
         return 1;
     acl_emu_quick quick = side.quick ? side.quick[function] : NULL;
     return quick && quick(function, arguments, result) ? 0 : call(function, arguments, result, caller);
+}
+
+int acl_emu_refuse(const void *function)
+{
+    acl_emu_arg result;
+    Dl_info info;
+    if (!entry() || !dladdr(function, &info) || !info.dli_sname || side.refusal(info.dli_sname, &result, __builtin_return_address(0)))
+        return ACLNN_ERR_INNER;
+    return (int)result.i;
 }

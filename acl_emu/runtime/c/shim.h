@@ -18,9 +18,13 @@ typedef int (*acl_emu_entry)(uint32_t function, acl_emu_arg *arguments, acl_emu_
 /* A function that C carries out without Python where it can: 1, and *result is set. */
 typedef int (*acl_emu_quick)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 
-/* What the Python side sets: its entry, and by function the quick way, where there is one. */
+/* The same for a function that is documented but not emulated: Python has only to say so. */
+typedef int (*acl_emu_refusal)(const char *name, acl_emu_arg *result, const void *caller);
+
+/* What the Python side sets: its entries, and by function the quick way, where there is one. */
 typedef struct {
     acl_emu_entry entry;
+    acl_emu_refusal refusal;
     const acl_emu_quick *quick;
 } acl_emu_side;
 
@@ -30,5 +34,8 @@ extern const uint32_t acl_emu_count;
 
 /* Calls Python, starting it first where needed. Not 0: it could not be called, and *result is not set. */
 int acl_emu_enter(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
+
+/* The status of an exported function that is not emulated. Thousands of them are told apart by where they lie, not by what they pass on. */
+int acl_emu_refuse(const void *function);
 
 #endif

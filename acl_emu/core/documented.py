@@ -1,0 +1,69 @@
+"""The documented operators: names, families, headers and prototypes, emulated or not. One line each in documented.jsonl.
+
+Nothing but the standard library is needed here: the build reads the table before the package can be imported.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+TABLE = Path(__file__).with_name("documented.jsonl")
+PHASE_ONE = "GetWorkspaceSize"
+"""What the name of an operator's phase one ends with."""
+
+_PLANNED = (("uint64_t*", "workspaceSize"), ("aclOpExecutor**", "executor"))
+_RUN = (("void*", "workspace"), ("uint64_t", "workspaceSize"), ("aclOpExecutor*", "executor"), ("aclrtStream", "stream"))
+
+Parameters = tuple[tuple[str, str], ...]
+"""C type and name of each parameter."""
+
+
+class Documented(NamedTuple):
+    """A documented operator."""
+
+    name: str
+    family: str
+    header: str
+    """Below include/."""
+    parameters: Parameters
+    """Without those that every operator has."""
+    single_phase: bool = False
+    """One plain function, without workspace and executor."""
+    probed: bool = False
+    """Clients look the name up, and do without where it is missing: it is exported once it is emulated."""
+
+    @property
+    def functions(self) -> dict[str, Parameters]:
+        """The C functions of the operator: name -> parameters. All of them return aclnnStatus."""
+        if self.single_phase:
+            return {self.name: self.parameters}
+        return {self.name + PHASE_ONE: self.parameters + _PLANNED, self.name: _RUN}
+
+    def line(self) -> str:
+        """Its line of the table."""
+        entry: dict[str, Any] = self._asdict()
+        entry["parameters"] = ", ".join(f"{c_type} {name}" for c_type, name in self.parameters)
+        return json.dumps({key: value for key, value in entry.items() if value is not False})
+
+
+@lru_cache(maxsize=None)
+def table() -> dict[str, Documented]:
+    """Every documented operator, by name."""
+    found = {}
+    with TABLE.open(encoding="utf-8") as lines:
+        for line in lines:
+            entry = json.loads(line)
+            parts = entry["parameters"].split(", ") if entry["parameters"] else []
+            entry["parameters"] = tuple((c_type, name) for c_type, _, name in (part.rpartition(" ") for part in parts))
+            found[entry["name"]] = Documented(**entry)
+    return found
+
+
+def refusal(name: str) -> str:
+    """What is said of an operator that is not emulated, by the name of either phase."""
+    plain = name.removesuffix(PHASE_ONE)
+    known = "is documented but not emulated" if plain in table() else "is not emulated"
+    return f"{plain} {known}; `acl-emu ops` lists what is"
