@@ -27,9 +27,9 @@ def products(operator: Operator) -> str:
 def dtypes(operator: Operator, kind: TensorKind) -> str:
     """The dtypes a tensor parameter takes, and where a product that has the operator departs."""
     text = ", ".join(dtype.name for dtype in kind.allowed) or "any that the result can be cast to"
-    for product, listed in kind.on.items():
-        if product in operator.products:
-            text += f"; on {product.value}: {', '.join(dtype.name for dtype in listed)}"
+    for product in Product:  # in one order, whatever order they are declared in
+        if product in operator.products and product in kind.on:
+            text += f"; on {product.value}: {', '.join(dtype.name for dtype in kind.on[product])}"
     return text
 
 
