@@ -18,6 +18,7 @@ from acl_emu.spec.checks import (
     shape_is,
     wrap_dim,
 )
+from acl_emu.spec.examples import Example, between, numbers
 from acl_emu.spec.kinds import (
     Bool,
     BoolArrayIn,
@@ -64,6 +65,7 @@ __all__ = [
     "DataType",
     "DataTypeKind",
     "Double",
+    "Example",
     "Float",
     "FloatArrayIn",
     "FloatIn",
@@ -88,6 +90,7 @@ __all__ = [
     "StringKind",
     "TensorListIn",
     "TensorListOut",
+    "between",
     "broadcast_shape",
     "broadcasts_to",
     "cast_directly",
@@ -96,6 +99,7 @@ __all__ = [
     "length_is",
     "mapped",
     "nothing",
+    "numbers",
     "operator",
     "promote",
     "promote_scalar",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple, get_type_hints
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from acl_emu.runtime import objects, plans
 from acl_emu.runtime.executor import Executor, Plan, find_executor
 from acl_emu.runtime.plans import Planned
 from acl_emu.runtime.tensor import TensorList
+from acl_emu.spec.examples import Example, Examples
 from acl_emu.spec.kinds import HandleKind, Kind, StringKind, TensorKind
 
 Check = Callable[["Operator", tuple[Any, ...]], Plan | None]
+_Build = TypeVar("_Build", bound=Callable[[], Iterable[Example]])
 
 
 _PHASE_TWO = ("workspace", "workspaceSize", "executor", "stream")
@@ -84,6 +86,8 @@ class Operator:
         self.products = products
         self.elsewhere = elsewhere
         self.checks = checks
+        self.example_sources: list[Examples] = []
+        """What builds its examples, for those who have to know the products first."""
         hints = get_type_hints(function, include_extras=True)
         self.parameters = tuple(Parameter(name, _kind_of(self.name, name, hints[name])) for name in inspect.signature(function).parameters)
         self._names = tuple(parameter.name for parameter in self.parameters)
@@ -109,6 +113,25 @@ class Operator:
         """The official header that declares it; of an operator that is not documented, the one that its file is named after."""
         known = documented.table().get(self.name)
         return known.header if known else f"aclnnop/aclnn_{self.module.rpartition('.')[2]}.h"
+
+    def example(self, build: _Build) -> _Build:
+        """Take a function that yields examples, for every product that has the operator. A decorator; families just call it."""
+        self.example_sources.append(Examples(build, self.products))
+        return build
+
+    def example_on(self, *products: Product) -> Callable[[_Build], _Build]:
+        """As ``example``, for calls that are valid on some of the products only."""
+
+        def take(build: _Build) -> _Build:
+            self.example_sources.append(Examples(build, frozenset(products)))
+            return build
+
+        return take
+
+    def examples(self) -> Iterator[Example]:
+        """Its examples, built one by one as they are asked for, each a valid call on the products it is for."""
+        for source in self.example_sources:
+            yield from source.build()
 
     def _get_workspace_size(self, /, *arguments: Any, **named: Any) -> tuple[int, int | None, int]:
         if named or len(arguments) != len(self._names):

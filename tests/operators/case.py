@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from acl_emu.core import dtypes
 from acl_emu.runtime import memory
 from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
 from acl_emu.spec import Operator
+from acl_emu.spec.examples import numbers as numbers
 from acl_emu.spec.kinds import HandleKind, TensorKind
 
 Array = npt.NDArray[Any]
@@ -264,8 +264,3 @@ def _device_bytes() -> list[bytes]:
             assert acl.aclrtMemcpy(block, size, address, size, acl.ACL_MEMCPY_DEVICE_TO_HOST) == 0
             found.append(address.to_bytes(8, "little") + block.tobytes())
     return found
-
-
-def numbers(shape: tuple[int, ...], dtype: Any, seed: int = 0, scale: float = 1.0) -> Array:
-    """Normally distributed numbers that ``dtype`` holds."""
-    return np.asarray(np.random.default_rng((seed, math.prod(shape))).standard_normal(shape) * scale).astype(dtype)
