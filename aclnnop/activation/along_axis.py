@@ -4,12 +4,29 @@ numpy evaluates everything in float64, a float32 exp of its own being off by 2.5
 sums are taken in float64, so that FLOAT is evaluated in float32 there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import numpy as np
 
-from acl_emu.spec import AFTER_NULL, NULL, Array, Operand, Operator, Out, Plan, castable, mapped, nothing, same_dtype, same_shape, wrap_dim
+from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16
+from acl_emu.spec import (
+    AFTER_NULL,
+    NULL,
+    Array,
+    Example,
+    Operand,
+    Operator,
+    Out,
+    Plan,
+    castable,
+    mapped,
+    nothing,
+    numbers,
+    same_dtype,
+    same_shape,
+    wrap_dim,
+)
 
 AnyOut = Annotated[Operand, Out()]
 
@@ -86,3 +103,9 @@ def log_softmax_gradient(grad: Array, output: Array, *, axis: int | None) -> Arr
     """The softmax-weighted sum is taken away."""
     slopes: Array = grad - np.exp(output) * grad.sum(axis=axis, keepdims=True)
     return slopes
+
+
+def forward_examples() -> Iterator[Example]:
+    """A middle axis, in types that the result may have."""
+    for dtype, out in ((FLOAT, FLOAT), (DOUBLE, DOUBLE), (FLOAT16, FLOAT), (BF16, FLOAT16)):
+        yield {"self": numbers((3, 5, 7), dtype, 1, 3), "dim": 1, "out": numbers((3, 5, 7), out, 2)}

@@ -1,10 +1,12 @@
 """aclnnLogSigmoid, aclnnLogSigmoidForward: logarithm of the logistic function, element by element."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 
-from acl_emu.spec import ALL, Array, Operand, Out, Plan, Product, mapped, operator, same_dtype, same_shape
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.spec import ALL, Array, Example, Operand, Out, Plan, Product, mapped, numbers, operator, same_dtype, same_shape
 from aclnnop.activation.ranked import Values, ValuesOut
 
 Buffer = Annotated[Operand | None, Out(optional=True)]
@@ -27,6 +29,20 @@ def aclnnLogSigmoid(self: Values, out: ValuesOut) -> Plan:
 def aclnnLogSigmoidForward(self: Values, out: ValuesOut, buffer: Buffer) -> Plan:
     """The same; ``buffer`` has no use and is left alone."""
     return element_wise(self, out)
+
+
+@aclnnLogSigmoid.example
+def examples() -> Iterator[Example]:
+    """Each type."""
+    for dtype in (FLOAT, FLOAT16, BF16):
+        yield {"self": numbers((3, 5), dtype, 1, 4), "out": numbers((3, 5), dtype, 2)}
+
+
+@aclnnLogSigmoidForward.example
+def forward_examples() -> Iterator[Example]:
+    """A buffer, none, an empty one."""
+    for example, buffer in zip(examples(), (numbers((3, 5), FLOAT, 3), None, numbers((0,), BF16)), strict=True):
+        yield {**example, "buffer": buffer}
 
 
 def log_sigmoid(x: Array) -> Array:

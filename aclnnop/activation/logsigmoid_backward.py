@@ -1,8 +1,11 @@
 """aclnnLogSigmoidBackward: gradient of the logarithm of the logistic function, given its input."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from acl_emu.spec import ALL, Array, Plan, Product, mapped, operator, same_dtype, same_shape
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.spec import ALL, Array, Example, Plan, Product, mapped, numbers, operator, same_dtype, same_shape
 from aclnnop.activation.ranked import Values, ValuesOut
 
 
@@ -12,6 +15,13 @@ def aclnnLogSigmoidBackward(gradOutput: Values, self: Values, buffer: Values, gr
     same_dtype(gradOutput, self, buffer, gradInput)
     same_shape(gradOutput, self, buffer, gradInput)
     return mapped(gradient, reads=(gradOutput, self), writes=(gradInput,), via=self.dtype, compute=np.float64, single=True)
+
+
+@aclnnLogSigmoidBackward.example
+def examples() -> Iterator[Example]:
+    """Each type."""
+    for dtype in (FLOAT, FLOAT16, BF16):
+        yield {name: numbers((3, 5), dtype, seed, 2) for seed, name in enumerate(("gradOutput", "self", "buffer", "gradInput"))}
 
 
 def gradient(grad: Array, x: Array) -> Array:

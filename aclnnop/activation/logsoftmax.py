@@ -4,7 +4,7 @@ from typing import Annotated
 
 from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16
 from acl_emu.spec import ALL, In, Int, Operand, Out, Plan, Product, operator
-from aclnnop.activation.along_axis import forward_plan, log_softmax
+from aclnnop.activation.along_axis import forward_examples, forward_plan, log_softmax
 
 Values = Annotated[Operand, In(FLOAT16, FLOAT, DOUBLE, BF16, rank=(1, 8))]
 ValuesOut = Annotated[Operand, Out(FLOAT16, FLOAT, DOUBLE, BF16, rank=(1, 8))]
@@ -14,3 +14,6 @@ ValuesOut = Annotated[Operand, Out(FLOAT16, FLOAT, DOUBLE, BF16, rank=(1, 8))]
 def aclnnLogSoftmax(self: Values, dim: Int, out: ValuesOut) -> Plan:
     """Log softmax of ``self`` along ``dim``."""
     return forward_plan(log_softmax, self, dim, out)
+
+
+aclnnLogSoftmax.example(forward_examples)

@@ -1,11 +1,28 @@
 """aclnnSoftmaxCrossEntropyWithLogits: cross entropy of each row with a distribution, and its gradient."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
-from acl_emu.spec import ALL, Array, In, Operand, Out, Plan, Product, mapped, nothing, operator, same_dtype, same_shape, shape_is
+from acl_emu.spec import (
+    ALL,
+    Array,
+    Example,
+    In,
+    Operand,
+    Out,
+    Plan,
+    Product,
+    mapped,
+    nothing,
+    numbers,
+    operator,
+    same_dtype,
+    same_shape,
+    shape_is,
+)
 from aclnnop.activation.along_axis import rest_of_exponentials
 
 Features = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2)]
@@ -24,6 +41,18 @@ def aclnnSoftmaxCrossEntropyWithLogits(features: Features, labels: Labels, loss:
     if 0 in features.shape:
         return nothing()
     return mapped(loss_and_gradient, reads=(features, labels), writes=(loss, backprop), via=features.dtype, compute=np.float64, single=True)
+
+
+@aclnnSoftmaxCrossEntropyWithLogits.example
+def examples() -> Iterator[Example]:
+    """Each type."""
+    for dtype in (FLOAT, FLOAT16, BF16):
+        yield {
+            "features": numbers((4, 6), dtype, 1),
+            "labels": np.abs(numbers((4, 6), dtype, 2)),
+            "loss": numbers((4,), dtype, 3),
+            "backprop": numbers((4, 6), dtype, 4),
+        }
 
 
 def loss_and_gradient(features: Array, labels: Array) -> tuple[Array, Array]:

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16
+from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, DType
 from acl_emu.core.errors import DeviceFault
 from acl_emu.engine.calls import code_of, done_by
 from acl_emu.runtime.tensor import IntArray, Shape
-from acl_emu.spec import Array, Operand, Plan, direct, nothing, require
+from acl_emu.spec import Array, Example, Operand, Plan, direct, nothing, numbers, require
 
 PROBABILITY_TYPES = (FLOAT16, FLOAT, BF16, DOUBLE)
 THREADED_STATES = 1 << 11
@@ -150,3 +150,21 @@ def _shifted(scores: Array, by: int) -> Array:
 
 def _log_sum(first: Array, second: Array, third: Array) -> Array:
     return np.asarray(np.logaddexp(np.logaddexp(first, second), third))
+
+
+PADDED = ((1, 2, 2, 9), (3, 4, 9, 9), (1, 9, 9, 9))
+"""Targets of an example, a row for each sequence; what follows a sequence is not read."""
+JOINED = (1, 2, 2, 3, 4, 1)
+"""The same, one behind the other."""
+
+
+def sequence_examples(dtype: DType, targets: Array) -> Example:
+    """What both directions are given: three sequences over five symbols."""
+    logits = numbers((7, 3, 5), DOUBLE, 1)
+    return {
+        "logProbs": (logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))).astype(dtype.numpy),
+        "targets": targets,
+        "inputLengths": [7, 4, 6],
+        "targetLengths": [3, 2, 1],
+        "blank": 0,
+    }

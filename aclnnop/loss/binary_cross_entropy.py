@@ -3,7 +3,7 @@
 import numpy as np
 
 from acl_emu.spec import ALL, Array, FloatIn, FloatOut, OptionalFloatIn, Plan, Product, ReductionMode, operator, same_dtype, same_shape
-from aclnnop.loss.reduction import loss, weighted
+from aclnnop.loss.reduction import loss, pointwise_examples, weighted
 
 LOWEST_LOG = -100.0
 """The logarithm of 0 counts as this, so that a certain answer costs nothing when right and a finite loss when wrong."""
@@ -15,6 +15,9 @@ def aclnnBinaryCrossEntropy(self: FloatIn, target: FloatIn, weight: OptionalFloa
     same_dtype(self, target, weight, out)
     same_shape(self, target, *filter(None, [weight]))
     return loss(cross_entropy, (self, target, weight), out, reduction, precise=True, single=True)
+
+
+aclnnBinaryCrossEntropy.example(lambda: pointwise_examples(aclnnBinaryCrossEntropy, reduced=(1,), probabilities=("self", "target")))
 
 
 def cross_entropy(x: Array, target: Array, weight: Array | None) -> Array:

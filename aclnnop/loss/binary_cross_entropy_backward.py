@@ -3,7 +3,7 @@
 import numpy as np
 
 from acl_emu.spec import ALL, Array, FloatIn, FloatOut, OptionalFloatIn, Plan, Product, ReductionMode, broadcasts_to, operator
-from aclnnop.loss.reduction import gradient, weighted
+from aclnnop.loss.reduction import gradient, pointwise_examples, weighted
 
 SMALLEST_VARIANCE = 1e-12
 """What self * (1 - self) counts as at least, so that the gradient stays finite."""
@@ -16,6 +16,9 @@ def aclnnBinaryCrossEntropyBackward(
     """Scale ``gradOutput`` by the distance to the label, over the variance of ``self``."""
     broadcasts_to(self.shape, "that of self", gradOutput, target, weightOptional)
     return gradient(cross_entropy_slope, (gradOutput, self, target, weightOptional), out, reduction, precise=True)
+
+
+aclnnBinaryCrossEntropyBackward.example(lambda: pointwise_examples(aclnnBinaryCrossEntropyBackward, probabilities=("self", "target")))
 
 
 def cross_entropy_slope(x: Array, target: Array, weight: Array | None) -> Array:

@@ -2,7 +2,7 @@
 
 from acl_emu.spec import ALL, Array, FloatOut, Plan, Product, ReductionMode, broadcasts_to, operator, same_dtype, same_shape
 from aclnnop.loss.logistic import OptionalPlainIn, PlainIn, softplus
-from aclnnop.loss.reduction import loss, weighted
+from aclnnop.loss.reduction import loss, pointwise_examples, weighted
 
 
 @operator(products=ALL - {Product.A310B})
@@ -19,6 +19,9 @@ def aclnnBinaryCrossEntropyWithLogits(
     same_shape(self, target)
     broadcasts_to(target.shape, "that of target", weightOptional, posWeightOptional)
     return loss(cross_entropy, (self, target, weightOptional, posWeightOptional), out, reduction, precise=True, single=True)
+
+
+aclnnBinaryCrossEntropyWithLogits.example(lambda: pointwise_examples(aclnnBinaryCrossEntropyWithLogits, reduced=(1,)))
 
 
 def cross_entropy(x: Array, target: Array, weight: Array | None, positive_weight: Array | None) -> Array:

@@ -6,7 +6,7 @@ from acl_emu.core.constants import ACL_FORMAT_ND
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import ALL, Array, Operand, Out, Plan, Product, ReductionMode, broadcasts_to, operator, same_dtype, same_shape
 from aclnnop.loss.logistic import OptionalPlainIn, PlainIn, odds
-from aclnnop.loss.reduction import gradient, weighted
+from aclnnop.loss.reduction import gradient, pointwise_examples, weighted
 
 PlainOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,))]
 
@@ -26,6 +26,9 @@ def aclnnBinaryCrossEntropyWithLogitsBackward(
     same_shape(self, target, out)
     broadcasts_to(self.shape, "that of self", weightOptional, posWeightOptional, gradOutput)
     return gradient(logits_slope, (gradOutput, self, target, weightOptional, posWeightOptional), out, reduction, precise=True, single=True)
+
+
+aclnnBinaryCrossEntropyWithLogitsBackward.example(lambda: pointwise_examples(aclnnBinaryCrossEntropyWithLogitsBackward))
 
 
 def logits_slope(x: Array, target: Array, weight: Array | None, positive_weight: Array | None) -> Array:

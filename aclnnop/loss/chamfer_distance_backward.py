@@ -1,12 +1,30 @@
 """aclnnChamferDistanceBackward: gradient of the squared distances between two sets of points in the plane."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 
 from acl_emu.core.dtypes import FLOAT, FLOAT16, INT32, DType, from_numpy, round_to
 from acl_emu.engine.calls import code_of, done_by
-from acl_emu.spec import Array, In, Operand, Out, Plan, Product, castable, direct, nothing, operator, promote, require, shape_is
+from acl_emu.spec import (
+    Array,
+    Example,
+    In,
+    Operand,
+    Out,
+    Plan,
+    Product,
+    between,
+    castable,
+    direct,
+    nothing,
+    numbers,
+    operator,
+    promote,
+    require,
+    shape_is,
+)
 
 Points = Annotated[Operand, In(FLOAT, FLOAT16, rank=3)]
 Nearest = Annotated[Operand, In(INT32, rank=2)]
@@ -52,6 +70,22 @@ def aclnnChamferDistanceBackward(
         numbers += [points.shape[1], code_of(points.dtype), *steps[0], *steps[1]]
         numbers += [code_of(grad.dtype), *steps[2], code_of(out.dtype), *steps[3]]
     return done_by("acl_emu_points_gradient", plan, numbers, threaded=batch > 1 and xyz1.size + xyz2.size >= THREADED_NUMBERS)
+
+
+@aclnnChamferDistanceBackward.example
+def examples() -> Iterator[Example]:
+    """Clouds of one type, and of two."""
+    for first, second, out in ((FLOAT, FLOAT, FLOAT), (FLOAT16, FLOAT16, FLOAT16), (FLOAT16, FLOAT, FLOAT16)):
+        yield {
+            "xyz1": numbers((2, 5, 2), first, 1),
+            "xyz2": numbers((2, 4, 2), second, 2),
+            "idx1": between(0, 4, (2, 5), INT32, 7),
+            "idx2": between(0, 5, (2, 4), INT32, 7),
+            "gradDist1": numbers((2, 5), first, 3),
+            "gradDist2": numbers((2, 4), second, 4),
+            "gradXyz1": numbers((2, 5, 2), out, 5),
+            "gradXyz2": numbers((2, 4, 2), out, 6),
+        }
 
 
 def gradients(

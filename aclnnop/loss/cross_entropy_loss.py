@@ -1,10 +1,11 @@
 """aclnnCrossEntropyLoss: cross entropy of rows of logits, with their log probabilities for the backward pass."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
 
-from acl_emu.core.dtypes import INT32, INT64, DType, round_to
+from acl_emu.core.dtypes import BF16, FLOAT, INT32, INT64, DType, round_to
 from acl_emu.engine import apply
 from acl_emu.engine.calls import code_of
 from acl_emu.engine.chain import Chain
@@ -15,14 +16,17 @@ from acl_emu.spec import (
     Bool,
     ConstFloatOut,
     Double,
+    Example,
     FloatIn,
     In,
     Int,
     Operand,
     Plan,
     Reduction,
+    between,
     direct,
     nothing,
+    numbers,
     operator,
     require,
     same_dtype,
@@ -70,6 +74,29 @@ def aclnnCrossEntropyLoss(
         smoothing=labelSmoothing,
     )
     return in_steps(plan, input, target, weightOptional, ignoreIndex, reduction, labelSmoothing, lossOut, logProbOut)
+
+
+@aclnnCrossEntropyLoss.example
+def examples() -> Iterator[Example]:
+    """A weighted, smoothed mean; the loss of each row."""
+    for dtype, index, weight, reduction, smoothing in (
+        (FLOAT, INT64, numbers((5,), FLOAT, 2), "mean", 0.1),
+        (BF16, INT32, None, "none", 0.0),
+    ):
+        yield {
+            "input": numbers((6, 5), dtype, 1),
+            "target": between(0, 5, (6,), index, 7),
+            "weightOptional": weight,
+            "reductionOptional": reduction,
+            "ignoreIndex": 3,
+            "labelSmoothing": smoothing,
+            "lseSquareScaleForZloss": 0.0,
+            "returnZloss": False,
+            "lossOut": numbers((6,) if reduction == "none" else (1,), dtype, 3),
+            "logProbOut": numbers((6, 5), dtype, 4),
+            "zlossOut": numbers((1,), dtype, 5),
+            "lseForZlossOut": numbers((6,), dtype, 6),
+        }
 
 
 def in_steps(

@@ -1,5 +1,6 @@
 """aclnnCrossEntropyLossGrad: gradient of aclnnCrossEntropyLoss with respect to its logits."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -9,7 +10,24 @@ from acl_emu.engine import apply
 from acl_emu.engine.calls import code_of
 from acl_emu.engine.chain import Chain
 from acl_emu.engine.marks import LANES, ROW, whole
-from acl_emu.spec import CHOICE_LATER, Array, ConstFloatOut, Double, FloatIn, In, Int, Operand, Plan, Reduction, direct, nothing, operator
+from acl_emu.spec import (
+    CHOICE_LATER,
+    Array,
+    ConstFloatOut,
+    Double,
+    Example,
+    FloatIn,
+    In,
+    Int,
+    Operand,
+    Plan,
+    Reduction,
+    between,
+    direct,
+    nothing,
+    numbers,
+    operator,
+)
 from acl_emu.spec.checks import require, same_dtype, shape_is
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.loss.class_rows import PRODUCTS, Choice, ClassWeight, ReductionName, check_rows, reduction_named
@@ -50,6 +68,25 @@ def aclnnCrossEntropyLossGrad(
     reads = (gradLoss, logProb, target, weightOptional)
     plan = direct(gradient, reads=reads, writes=(out,), scratch={}, dtype=out.dtype, mean=mean, ignored=ignoreIndex)
     return in_steps(plan, gradLoss, logProb, target, weightOptional, ignoreIndex, mean, out)
+
+
+@aclnnCrossEntropyLossGrad.example
+def examples() -> Iterator[Example]:
+    """A mean with weights and z loss; a gradient for each row."""
+    for dtype, shape, weight, reduction in ((FLOAT, (), numbers((5,), FLOAT, 3), "mean"), (FLOAT16, (6,), None, "none")):
+        yield {
+            "gradLoss": numbers(shape, dtype, 1),
+            "logProb": -np.abs(numbers((6, 5), dtype, 2)),
+            "target": between(0, 5, (6,), INT64, 7),
+            "weightOptional": weight,
+            "gradZlossOptional": None if weight is None else numbers(shape, dtype, 4),
+            "lseForZlossOptional": None if weight is None else numbers((6,), dtype, 5),
+            "reductionOptional": reduction,
+            "ignoreIndex": 3,
+            "labelSmoothing": 0.0,
+            "lseSquareScaleForZloss": 0.0,
+            "out": numbers((6, 5), dtype, 6),
+        }
 
 
 def in_steps(

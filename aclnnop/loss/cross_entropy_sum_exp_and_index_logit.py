@@ -1,5 +1,6 @@
 """aclnnCrossEntropySumExpAndIndexLogit: this shard's part of a vocabulary-parallel cross entropy, between the two exchanges."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -9,7 +10,24 @@ from acl_emu.engine import apply
 from acl_emu.engine.calls import code_of, even_stride, stride_of
 from acl_emu.engine.chain import Chain
 from acl_emu.engine.marks import LANES, ROW, whole
-from acl_emu.spec import Array, In, Int, Operand, Out, Plan, Product, direct, operator, require, same_dtype, same_shape, shape_is
+from acl_emu.spec import (
+    Array,
+    Example,
+    In,
+    Int,
+    Operand,
+    Out,
+    Plan,
+    Product,
+    between,
+    direct,
+    numbers,
+    operator,
+    require,
+    same_dtype,
+    same_shape,
+    shape_is,
+)
 from aclnnop.loss.class_rows import THREADED_ROWS
 
 Logits = Annotated[Operand, In(FLOAT, BF16, rank=(2, 3))]
@@ -59,6 +77,26 @@ def aclnnCrossEntropySumExpAndIndexLogit(
     inputs = (vocabParallelLogits, target, globalLogitsMax)
     plan = direct(sum_and_index, reads=inputs, writes=outputs, scratch={}, start=vocabStartIndex, end=vocabEndIndex)
     return in_steps(plan, *inputs, *outputs, vocabStartIndex, vocabEndIndex)
+
+
+@aclnnCrossEntropySumExpAndIndexLogit.example
+def examples() -> Iterator[Example]:
+    """A third of the words is on this device."""
+    for shape, dtype in (((5, 24), FLOAT), ((2, 3, 32), BF16)):
+        leading, words = shape[:-1], shape[-1]
+        logits = numbers(shape, dtype, 1)
+        yield {
+            "vocabParallelLogits": logits,
+            "target": between(0, 3 * words, leading, INT32, 2),
+            "globalLogitsMax": logits.max(axis=-1),
+            "vocabStartIndex": words,
+            "vocabEndIndex": 2 * words,
+            "predictedLogitsOut": numbers(leading, FLOAT, 3),
+            "sumExpLogitsOut": numbers(leading, FLOAT, 4),
+            "expLogitsOut": numbers(shape, FLOAT, 5),
+            "targetOffsetOut": np.full(leading, 7, np.int32),
+            "targetMaskOut": np.full(leading, 7, np.int32),
+        }
 
 
 def in_steps(

@@ -1,13 +1,39 @@
 """aclnnCtcLoss: negative log likelihood of label sequences, summed over their alignments."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 
 from acl_emu.core import soc
-from acl_emu.core.dtypes import BOOL, FLOAT, FLOAT16, INT32, INT64, from_numpy, round_to
-from acl_emu.spec import ALL, Array, Bool, In, Int, IntArrayIn, Operand, Out, Plan, Product, operator, same_dtype, shape_is
-from aclnnop.loss.alignments import PROBABILITY_TYPES, Sequences, check_sequences, plan_sequences, states_of
+from acl_emu.core.dtypes import BOOL, DOUBLE, FLOAT, FLOAT16, INT32, INT64, from_numpy, round_to
+from acl_emu.spec import (
+    ALL,
+    Array,
+    Bool,
+    Example,
+    In,
+    Int,
+    IntArrayIn,
+    Operand,
+    Out,
+    Plan,
+    Product,
+    numbers,
+    operator,
+    same_dtype,
+    shape_is,
+)
+from aclnnop.loss.alignments import (
+    JOINED,
+    PADDED,
+    PROBABILITY_TYPES,
+    Sequences,
+    check_sequences,
+    plan_sequences,
+    sequence_examples,
+    states_of,
+)
 
 Probabilities = Annotated[Operand, In(*PROBABILITY_TYPES, rank=(2, 3))]
 ScoresOut = Annotated[Operand, Out(*PROBABILITY_TYPES)]
@@ -28,12 +54,29 @@ def aclnnCtcLoss(
     same_dtype(logProbs, negLogLikelihoodOut, logAlphaOut)
     time, batch, longest = check_sequences(logProbs, targets, inputLengths, targetLengths, blank)
     shape_is(negLogLikelihoodOut, logProbs.shape[1:-1], "logProbs without time and classes")
-    states = 2 * longest + 1
-    width = states if soc.current().product is Product.A950 else -(-states // 8) * 8
-    shape_is(logAlphaOut, (batch, time, width), f"2 * {longest} + 1 states" + ("" if width == states else ", rounded up to 8"))
+    width = alpha_width(longest)
+    shape_is(logAlphaOut, (batch, time, width), f"2 * {longest} + 1 states" + ("" if width == 2 * longest + 1 else ", rounded up to 8"))
     outputs = (negLogLikelihoodOut, logAlphaOut)
     given = Sequences(logProbs, targets, *outputs, inputLengths, targetLengths, blank, zeroInfinity)
     return plan_sequences(forward, "acl_emu_alignments_loss", given, (logProbs, targets), outputs)
+
+
+@aclnnCtcLoss.example
+def examples() -> Iterator[Example]:
+    """Targets in rows, and one behind the other in each type."""
+    for dtype, targets in ((FLOAT, np.array(PADDED)), (FLOAT16, np.array(JOINED, np.int32)), (DOUBLE, np.array(JOINED, np.float16))):
+        yield {
+            **sequence_examples(dtype, targets),
+            "zeroInfinity": True,
+            "negLogLikelihoodOut": numbers((3,), dtype, 2),
+            "logAlphaOut": numbers((3, 7, alpha_width(3)), dtype, 3),
+        }
+
+
+def alpha_width(longest: int) -> int:
+    """How many scores logAlphaOut holds for each moment: one for each state, rounded up on some chips."""
+    states = 2 * longest + 1
+    return states if soc.current().product is Product.A950 else -(-states // 8) * 8
 
 
 def forward(

@@ -1,15 +1,17 @@
 """aclnnCtcLossBackward: gradient of aclnnCtcLoss with respect to the logits below its log probabilities."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 
-from acl_emu.core.dtypes import INT32, INT64
+from acl_emu.core.dtypes import BF16, FLOAT, INT32, INT64
 from acl_emu.engine import apply
 from acl_emu.spec import (
     ALL,
     Array,
     Bool,
+    Example,
     In,
     Int,
     IntArrayIn,
@@ -17,13 +19,23 @@ from acl_emu.spec import (
     Out,
     Plan,
     Product,
+    numbers,
     operator,
     require,
     same_dtype,
     same_shape,
     shape_is,
 )
-from aclnnop.loss.alignments import PROBABILITY_TYPES, Sequences, check_sequences, plan_sequences, states_of
+from aclnnop.loss.alignments import (
+    JOINED,
+    PADDED,
+    PROBABILITY_TYPES,
+    Sequences,
+    check_sequences,
+    plan_sequences,
+    sequence_examples,
+    states_of,
+)
 
 Cube = Annotated[Operand, In(*PROBABILITY_TYPES, rank=3)]
 PerSequence = Annotated[Operand, In(*PROBABILITY_TYPES, rank=1)]
@@ -55,6 +67,20 @@ def aclnnCtcLossBackward(
     reads = (gradOut, logProbs, targets, negLogLikelihood, logAlpha)
     given = Sequences(logProbs, targets, negLogLikelihood, logAlpha, inputLengths, targetLengths, blank, zeroInfinity)
     return plan_sequences(gradient, "acl_emu_alignments_gradient", given, reads, (out,), (gradOut, out))
+
+
+@aclnnCtcLossBackward.example
+def examples() -> Iterator[Example]:
+    """Targets in rows, and one behind the other."""
+    for dtype, targets in ((FLOAT, np.array(PADDED)), (BF16, np.array(JOINED, np.int32))):
+        yield {
+            **sequence_examples(dtype, targets),
+            "gradOut": numbers((3,), dtype, 2),
+            "negLogLikelihood": np.array([8, 5, 7], dtype.numpy),
+            "logAlpha": -np.abs(numbers((3, 7, 9), dtype, 3, 4)),
+            "zeroInfinity": False,
+            "out": numbers((7, 3, 5), dtype, 4),
+        }
 
 
 def gradient(

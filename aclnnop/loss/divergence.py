@@ -2,12 +2,26 @@
 
 import enum
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import numpy as np
 
-from acl_emu.spec import Array, IntKind, Operand, Plan, broadcast_shape, broadcasts_to, mapped, promote, same_dtype, same_shape
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.spec import (
+    Array,
+    Example,
+    IntKind,
+    Operand,
+    Plan,
+    broadcast_shape,
+    broadcasts_to,
+    mapped,
+    numbers,
+    promote,
+    same_dtype,
+    same_shape,
+)
 
 
 class DivergenceReduction(enum.IntEnum):
@@ -53,3 +67,16 @@ def summed_chain(grad: Array, x: Array, y: Array, *, slope: Any, count: int, sha
     axes = tuple(axis for axis, (length, own) in enumerate(zip(shape, padded, strict=True)) if length != own)
     summed: Array = whole.sum(axis=axes, keepdims=True).reshape(onto)
     return summed
+
+
+def divergence_examples(out: str) -> Iterator[Example]:
+    """A plain call, and one of mixed types that takes logarithms."""
+    for grad, dtype, mode, log_target in ((FLOAT, FLOAT, 0, False), (BF16, FLOAT16, 3, True)):
+        yield {
+            "gradOutput": numbers((4, 1), grad, 1),
+            "self": numbers((3, 4, 5), dtype, 2),
+            "target": np.abs(numbers((3, 4, 5), dtype, 3)),
+            "reduction": mode,
+            "logTarget": log_target,
+            out: numbers((3, 4, 5), dtype, 4),
+        }

@@ -1,5 +1,6 @@
 """aclnnFusedCrossEntropyLossWithMaxSum: loss and softmax of a vocabulary-parallel cross entropy, after the exchange between shards."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -8,7 +9,23 @@ from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.engine import apply
 from acl_emu.engine.chain import Chain
 from acl_emu.engine.marks import LANES, ROW, whole
-from acl_emu.spec import Array, Float, In, Operand, Out, Plan, Product, direct, nothing, operator, require, same_shape, shape_is
+from acl_emu.spec import (
+    Array,
+    Example,
+    Float,
+    In,
+    Operand,
+    Out,
+    Plan,
+    Product,
+    direct,
+    nothing,
+    numbers,
+    operator,
+    require,
+    same_shape,
+    shape_is,
+)
 
 Rows = Annotated[Operand, In(FLOAT, rank=1)]
 RowsOut = Annotated[Operand, Out(FLOAT, rank=1)]
@@ -61,6 +78,26 @@ def aclnnFusedCrossEntropyLossWithMaxSum(
             single=True,
         )
     return chain.planned()
+
+
+@aclnnFusedCrossEntropyLossWithMaxSum.example
+def examples() -> Iterator[Example]:
+    """With the softmax of logits of each type, and without."""
+    rows, vocabulary = 9, 33
+    for dtype in (FLOAT, FLOAT16, BF16, None):
+        logits = numbers((rows, vocabulary), dtype or FLOAT, 1)
+        largest = logits.max(axis=1).astype(np.float32) + np.float32(0.5)
+        yield {
+            "logitsMax": largest,
+            "sumExpLogits": np.exp(logits.astype(np.float64) - largest[:, np.newaxis]).sum(axis=1).astype(np.float32),
+            "predictedLogits": -np.abs(numbers((rows,), FLOAT, 2)),
+            "labelSmoothing": 0.0,
+            "inputOptional": None,
+            "weightOptional": numbers((2,), FLOAT, 3) if dtype is FLOAT else None,
+            "vocabParallelLogitsOptional": logits if dtype else None,
+            "lossOut": numbers((rows,), FLOAT, 4),
+            "softMaxOutOptional": numbers((rows, vocabulary), FLOAT, 5) if dtype else None,
+        }
 
 
 def loss_and_softmax(maximum: Array, sum_exp: Array, predicted: Array, logits: Array | None, loss: Array, softmax: Array | None) -> None:

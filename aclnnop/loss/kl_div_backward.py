@@ -3,7 +3,7 @@
 import numpy as np
 
 from acl_emu.spec import Array, Bool, FloatIn, FloatOut, Plan, Product, operator
-from aclnnop.loss.divergence import DivergenceMode, divergence_gradient
+from aclnnop.loss.divergence import DivergenceMode, divergence_examples, divergence_gradient
 
 
 @operator(products=frozenset({Product.A950, Product.A3, Product.A2}))
@@ -12,6 +12,9 @@ def aclnnKlDivBackward(
 ) -> Plan:
     """Weigh ``gradOutput`` by the target's probabilities."""
     return divergence_gradient(probability, gradOutput, self, target, reduction, logTarget, of=self, out=out)
+
+
+aclnnKlDivBackward.example(lambda: divergence_examples("out"))
 
 
 def probability(x: Array, target: Array, log_target: bool) -> Array:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from acl_emu.spec import Array, Bool, FloatIn, FloatOut, Plan, Product, operator
-from aclnnop.loss.divergence import DivergenceMode, divergence_gradient
+from aclnnop.loss.divergence import DivergenceMode, divergence_examples, divergence_gradient
 
 
 @operator(products=frozenset({Product.A950, Product.A3, Product.A2}))
@@ -12,6 +12,9 @@ def aclnnKlDivTargetBackward(
 ) -> Plan:
     """Scale ``gradOutput`` by the distance of the logarithms, plus one."""
     return divergence_gradient(log_ratio, gradOutput, self, target, reduction, logTarget, of=target, out=gradTarget)
+
+
+aclnnKlDivTargetBackward.example(lambda: divergence_examples("gradTarget"))
 
 
 def log_ratio(x: Array, target: Array, log_target: bool) -> Array:

@@ -3,13 +3,16 @@
 import numpy as np
 
 from acl_emu.spec import ALL, Array, FloatIn, FloatOut, Plan, Product, ReductionMode, operator
-from aclnnop.loss.reduction import gradient
+from aclnnop.loss.reduction import gradient, pointwise_examples
 
 
 @operator(products=ALL - {Product.A310B})
 def aclnnL1LossBackward(gradOutput: FloatIn, self: FloatIn, target: FloatIn, reduction: ReductionMode, gradInput: FloatOut) -> Plan:
     """Give ``gradOutput`` the sign of ``self - target``."""
     return gradient(side, (gradOutput, self, target), gradInput, reduction)
+
+
+aclnnL1LossBackward.example(lambda: pointwise_examples(aclnnL1LossBackward))
 
 
 def side(x: Array, y: Array) -> Array:

@@ -1,8 +1,11 @@
 """aclnnLogit: log-odds of a probability."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from acl_emu.spec import Array, ConstFloatOut, Double, FloatIn, Plan, Product, mapped, operator, same_dtype, same_shape
+from acl_emu.core.dtypes import BF16, FLOAT
+from acl_emu.spec import Array, ConstFloatOut, Double, Example, FloatIn, Plan, Product, mapped, numbers, operator, same_dtype, same_shape
 
 
 @operator(products=frozenset({Product.A950, Product.A3, Product.A2}))
@@ -12,6 +15,13 @@ def aclnnLogit(input: FloatIn, eps: Double, out: ConstFloatOut) -> Plan:
     same_shape(input, out)
     exact = eps < 0 or (eps <= 1 and all(float(np.float32(limit)) == limit for limit in (eps, 1 - eps)))  # else the odds would be others
     return mapped(log_odds, reads=(input,), writes=(out,), via=input.dtype, compute=np.float64, single=exact, eps=eps)
+
+
+@aclnnLogit.example
+def examples() -> Iterator[Example]:
+    """Probabilities, both ends among them, as they are and clipped."""
+    for dtype, eps in ((FLOAT, -1.0), (BF16, 0.1)):
+        yield {"input": np.linspace(0, 1, 35).astype(dtype.numpy).reshape(5, 7), "eps": eps, "out": numbers((5, 7), dtype)}
 
 
 def log_odds(x: Array, *, eps: float) -> Array:

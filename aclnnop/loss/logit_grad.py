@@ -1,10 +1,12 @@
 """aclnnLogitGrad: gradient of the log-odds."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
-from acl_emu.spec import Array, ConstFloatOut, Double, FloatIn, Plan, Product, mapped, operator, same_dtype, same_shape
+from acl_emu.core.dtypes import BF16, FLOAT
+from acl_emu.spec import Array, ConstFloatOut, Double, Example, FloatIn, Plan, Product, mapped, numbers, operator, same_dtype, same_shape
 
 
 @operator(products=frozenset({Product.A950, Product.A3, Product.A2}))
@@ -13,6 +15,14 @@ def aclnnLogitGrad(x: FloatIn, dy: FloatIn, eps: Double, out: ConstFloatOut) -> 
     same_dtype(x, dy, out)
     same_shape(x, dy, out)
     return mapped(odds_gradient, reads=(x, dy), writes=(out,), via=x.dtype, compute=np.float64, single=True, eps=eps)
+
+
+@aclnnLogitGrad.example
+def examples() -> Iterator[Example]:
+    """Probabilities, both ends among them, as they are and clipped."""
+    for dtype, eps in ((FLOAT, -1.0), (BF16, 0.1)):
+        x = np.linspace(0, 1, 35).astype(dtype.numpy).reshape(5, 7)
+        yield {"x": x, "dy": x, "eps": eps, "out": numbers((5, 7), dtype)}
 
 
 def odds_gradient(x: Array, dy: Array, *, eps: float) -> Array:

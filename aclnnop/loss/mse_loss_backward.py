@@ -1,7 +1,7 @@
 """aclnnMseLossBackward: gradient of the mean squared error with respect to ``self``."""
 
 from acl_emu.spec import ALL, Array, FloatIn, FloatOut, Plan, Product, ReductionMode, operator, same_dtype
-from aclnnop.loss.reduction import gradient
+from aclnnop.loss.reduction import gradient, pointwise_examples
 
 
 @operator(products=ALL - {Product.A310B, Product.A910})
@@ -10,6 +10,9 @@ def aclnnMseLossBackward(gradOutput: FloatIn, self: FloatIn, target: FloatIn, re
     same_dtype(self, gradOutput, target)
     # In float32 the product may overflow where the mean does not.
     return gradient(twice_the_error, (gradOutput, self, target), out, reduction, precise=True, single=True)
+
+
+aclnnMseLossBackward.example(lambda: pointwise_examples(aclnnMseLossBackward))
 
 
 def twice_the_error(x: Array, y: Array) -> Array:

@@ -1,5 +1,6 @@
 """aclnnMultilabelMarginLoss: hinge loss between the classes that a sample has and those that it has not."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -8,6 +9,7 @@ from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64, DType, round
 from acl_emu.engine.calls import code_of, done_by
 from acl_emu.spec import (
     Array,
+    Example,
     FloatOut,
     In,
     Operand,
@@ -18,6 +20,7 @@ from acl_emu.spec import (
     ReductionMode,
     direct,
     nothing,
+    numbers,
     operator,
     require,
     same_dtype,
@@ -51,6 +54,20 @@ def aclnnMultilabelMarginLoss(
         *(code_of(target.dtype), *labels, sum(out.view.layout.strides), *marks),
     )
     return done_by("acl_emu_labels_loss", plan, numbers, threaded=self.size >= THREADED_NUMBERS)
+
+
+@aclnnMultilabelMarginLoss.example
+def examples() -> Iterator[Example]:
+    """Rows whose targets end early, at once, or never."""
+    targets = [[0, 3, -1, 1, 1], [-1, 0, 0, 0, 0], [4, 2, 1, 0, 3], [2, 2, 0, -1, -1]]
+    for dtype, index, reduction in ((FLOAT, INT64, 0), (BF16, INT32, 1)):
+        yield {
+            "self": numbers((4, 5), dtype, 1),
+            "target": np.array(targets, index.numpy),
+            "reduction": reduction,
+            "out": numbers((4,) if reduction == 0 else (), dtype, 2),
+            "isTarget": numbers((4, 5), dtype, 3),
+        }
 
 
 def _rows(operand: Operand) -> tuple[int, int]:

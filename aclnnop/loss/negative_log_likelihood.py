@@ -1,24 +1,28 @@
 """What the negative log likelihood losses of rows and of images share: rules, forward and backward."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from acl_emu.core.dtypes import INT32, INT64, UINT8, DType, from_numpy, round_to
+from acl_emu.core.dtypes import BF16, FLOAT, INT32, INT64, UINT8, DType, from_numpy, round_to
 from acl_emu.engine import apply
 from acl_emu.engine.calls import code_of, done_by, stride_of
 from acl_emu.engine.indexing import choose, pixel_space, without
 from acl_emu.spec import (
     Array,
+    Example,
     In,
     Operand,
     Plan,
     Reduction,
     ReductionMode,
+    between,
     direct,
     length_is,
     nothing,
+    numbers,
     require,
     same_dtype,
     same_shape,
@@ -177,3 +181,32 @@ def gradient(grad: Array, target: Array, weight: Array, total: Array, out: Array
 def slope(weight: Array, scale: Array, total: Array | None = None) -> Array:
     """The gradient at the target class."""
     return -weight * (scale if total is None else scale / total)
+
+
+def loss_examples(*pixels: int) -> Iterator[Example]:
+    """Each kind of target and of reduction."""
+    for dtype, index, reduction in ((FLOAT, INT64, 0), (FLOAT, INT32, 1), (BF16, UINT8, 2)):
+        yield {
+            "self": numbers((6, 5, *pixels), dtype, 1),
+            "target": between(0, 5, (6, *pixels), index, 7),
+            "weight": numbers((5,), dtype, 2),
+            "reduction": reduction,
+            "ignoreIndex": 3,
+            "out": numbers((6, *pixels) if reduction == 0 else (1,), dtype, 3),
+            "totalWeightOut": numbers((1,), dtype, 4),
+        }
+
+
+def gradient_examples(*pixels: int, one: tuple[int, ...], dtype: DType) -> Iterator[Example]:
+    """A gradient for each target in FLOAT, and ``one`` for their mean in another ``dtype``."""
+    for grad, kind, index, reduction in (((6, *pixels), FLOAT, INT64, 0), (one, dtype, UINT8, 1)):
+        yield {
+            "gradOutput": numbers(grad, kind, 1),
+            "self": numbers((6, 5, *pixels), kind, 2),
+            "target": between(0, 5, (6, *pixels), index, 7),
+            "weight": numbers((5,), kind, 3),
+            "reduction": reduction,
+            "ignoreIndex": 3,
+            "totalWeight": np.array([2.5], kind.numpy),
+            "out": numbers((6, 5, *pixels), kind, 4),
+        }

@@ -1,7 +1,7 @@
 """aclnnNLLLoss: negative log likelihood of rows of log probabilities."""
 
 from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, operator, same_dtype
-from aclnnop.loss.negative_log_likelihood import ROWS, Index, Mode, check_classes, check_reduced, plan_loss, single
+from aclnnop.loss.negative_log_likelihood import ROWS, Index, Mode, check_classes, check_reduced, loss_examples, plan_loss, single
 
 
 @operator(products=ALL - {Product.A310B}, checks=CHOICE_LATER)
@@ -14,3 +14,6 @@ def aclnnNLLLoss(
     single(totalWeightOut)
     check_reduced(out, target, reduction)
     return plan_loss(self, target, weight, reduction, ignoreIndex, out, totalWeightOut)
+
+
+aclnnNLLLoss.example(loss_examples)

@@ -2,7 +2,7 @@
 
 from acl_emu.core import formats
 from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, operator, require, same_dtype
-from aclnnop.loss.negative_log_likelihood import IMAGES, Index, Mode, check_classes, check_reduced, plan_loss, single
+from aclnnop.loss.negative_log_likelihood import IMAGES, Index, Mode, check_classes, check_reduced, loss_examples, plan_loss, single
 
 
 @operator(products=ALL - {Product.A310B}, checks=CHOICE_LATER)
@@ -18,3 +18,6 @@ def aclnnNLLLoss2d(
     single(totalWeightOut)
     check_reduced(out, target, reduction)
     return plan_loss(self, target, weight, reduction, ignoreIndex, out, totalWeightOut)
+
+
+aclnnNLLLoss2d.example(lambda: loss_examples(3, 4))

@@ -1,7 +1,8 @@
 """aclnnNLLLossBackward: gradient of the negative log likelihood loss of rows."""
 
+from acl_emu.core.dtypes import FLOAT16
 from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, operator
-from aclnnop.loss.negative_log_likelihood import ROWS, Index, Mode, plan_gradient
+from aclnnop.loss.negative_log_likelihood import ROWS, Index, Mode, gradient_examples, plan_gradient
 
 
 @operator(products=ALL - {Product.A310B, Product.A310P}, checks=CHOICE_LATER)
@@ -17,3 +18,6 @@ def aclnnNLLLossBackward(
 ) -> Plan:
     """Put ``-weight * gradOutput`` at the target class of every row."""
     return plan_gradient(gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out, layouts=ROWS)
+
+
+aclnnNLLLossBackward.example(lambda: gradient_examples(one=(), dtype=FLOAT16))

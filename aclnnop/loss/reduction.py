@@ -1,13 +1,14 @@
 """What element-wise losses share: how a loss is reduced, and how its slope becomes a gradient."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from acl_emu.core.dtypes import DType
-from acl_emu.spec import Array, Operand, Plan, Reduction, broadcast_shape, mapped, promote, require, shape_is
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, DType
+from acl_emu.spec import Array, Example, Operand, Operator, Plan, Reduction, broadcast_shape, mapped, numbers, promote, require, shape_is
+from acl_emu.spec.kinds import TensorKind
 
 ZERO_DIM = ((),)
 ONE_NUMBER = ((1,), ())
@@ -95,3 +96,32 @@ def weighted(values: Array, weight: Array | None) -> Array:
 def _combined(reads: Inputs) -> tuple[DType, tuple[int, ...]]:
     present = [operand for operand in reads if operand is not None]
     return promote(*present), broadcast_shape(*present)
+
+
+def pointwise_examples(
+    operator: Operator,
+    *,
+    reduced: tuple[int, ...] | None = None,
+    first_axis: bool = False,
+    probabilities: tuple[str, ...] = (),
+    **attributes: float,
+) -> Iterator[Example]:
+    """A plain call, a mean, a sum, and one without what may be null; those of gradients have no ``reduced`` shape."""
+    tensors = {name: kind for name, kind in operator.parameters if isinstance(kind, TensorKind)}
+    *inputs, out = tensors
+
+    def call(shape: tuple[int, ...], dtype: DType, reduction: Reduction) -> Example:
+        arrays = {name: numbers(shape, dtype, seed) for seed, name in enumerate(inputs)}
+        for name in probabilities:
+            arrays[name] = np.minimum(np.abs(arrays[name]), np.ones((), dtype.numpy))
+        result = shape
+        if reduction != Reduction.NONE and (first_axis or reduced is not None):
+            result = shape[1:] if reduced is None else reduced
+        return {**arrays, "reduction": int(reduction), **attributes, out: np.full(result, 7, dtype.numpy)}
+
+    yield call((3, 4, 5), FLOAT, Reduction.NONE)
+    yield call((3, 4, 5), BF16, Reduction.MEAN)
+    yield call((4, 5), FLOAT16, Reduction.SUM)
+    optional = [name for name, kind in tensors.items() if kind.optional]
+    if optional:
+        yield {**call((3, 4, 5), FLOAT, Reduction.NONE), **dict.fromkeys(optional)}

@@ -4,7 +4,7 @@ import numpy as np
 
 from acl_emu.spec import ALL, Array, Float, FloatIn, FloatOut, Plan, Product, ReductionMode, operator
 from aclnnop.loss.distance import require_beta
-from aclnnop.loss.reduction import loss
+from aclnnop.loss.reduction import loss, pointwise_examples
 
 
 @operator(products=ALL - {Product.A310B})
@@ -12,6 +12,9 @@ def aclnnSmoothL1Loss(self: FloatIn, target: FloatIn, reduction: ReductionMode, 
     """Measure ``self - target``, small differences by their square."""
     require_beta(beta)
     return loss(smooth_distance, (self, target), result, reduction, single=True, beta=beta)
+
+
+aclnnSmoothL1Loss.example(lambda: pointwise_examples(aclnnSmoothL1Loss, reduced=(1,), beta=1.0))
 
 
 def smooth_distance(x: Array, y: Array, *, beta: float) -> Array:

@@ -2,13 +2,16 @@
 
 from acl_emu.spec import ALL, Array, FloatIn, FloatOut, Plan, Product, ReductionMode, operator
 from aclnnop.loss.logistic import softplus
-from aclnnop.loss.reduction import loss
+from aclnnop.loss.reduction import loss, pointwise_examples
 
 
 @operator(products=ALL - {Product.A310B})
 def aclnnSoftMarginLoss(self: FloatIn, target: FloatIn, reduction: ReductionMode, out: FloatOut) -> Plan:
     """Take ``log(1 + exp(-target * self))``."""
     return loss(soft_margin, (self, target), out, reduction, precise=True, single=True)
+
+
+aclnnSoftMarginLoss.example(lambda: pointwise_examples(aclnnSoftMarginLoss, reduced=(1,)))
 
 
 def soft_margin(x: Array, label: Array) -> Array:

@@ -4,7 +4,7 @@ from typing import Any
 
 from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import ALL, Array, Plan, Product, operator
-from aclnnop.math.arithmetic import ConstNumberRef, NumberIn, NumberOut, NumberScalar, RealRef, RealScalar, combined
+from aclnnop.math.arithmetic import ConstNumberRef, NumberIn, NumberOut, NumberScalar, RealRef, RealScalar, combined, pair_examples
 
 PRODUCTS = ALL - {Product.A310B, Product.A310P}
 
@@ -15,10 +15,16 @@ def aclnnAdd(self: NumberIn, other: NumberIn, alpha: NumberScalar, out: NumberOu
     return combined(plus, self, other, out, alpha)
 
 
+aclnnAdd.example(lambda: pair_examples(aclnnAdd))
+
+
 @operator(products=PRODUCTS)
 def aclnnInplaceAdd(selfRef: ConstNumberRef, other: NumberIn, alpha: NumberScalar) -> Plan:
     """Add ``alpha`` times a tensor to ``selfRef``."""
     return combined(plus, selfRef, other, selfRef, alpha)
+
+
+aclnnInplaceAdd.example(lambda: pair_examples(aclnnInplaceAdd))
 
 
 @operator(products=ALL - {Product.A310B})
@@ -27,10 +33,16 @@ def aclnnAdds(self: NumberIn, other: NumberScalar, alpha: NumberScalar, out: Num
     return combined(plus, self, other, out, alpha)
 
 
+aclnnAdds.example(lambda: pair_examples(aclnnAdds))
+
+
 @operator(products=PRODUCTS)
 def aclnnInplaceAdds(selfRef: RealRef, other: RealScalar, alpha: RealScalar) -> Plan:
     """Add ``alpha`` times a number to ``selfRef``."""
     return combined(plus, selfRef, other, selfRef, alpha)
+
+
+aclnnInplaceAdds.example(lambda: pair_examples(aclnnInplaceAdds))
 
 
 @whole(LANES, ROW, alpha=1)

@@ -1,6 +1,6 @@
 """What addition, subtraction and multiplication share: their types, and the plan of ``self ∘ alpha × other``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,20 +19,24 @@ from acl_emu.core.dtypes import (
     INT32,
     INT64,
     UINT8,
+    DType,
 )
 from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import (
     Array,
+    Example,
     HandleKind,
     In,
     InOut,
     Operand,
+    Operator,
     Out,
     Plan,
     Product,
     broadcast_shape,
     castable,
     mapped,
+    numbers,
     promote,
     promote_scalar,
     scalar_castable,
@@ -86,3 +90,25 @@ def half_parts(values: Array) -> Array:
     rounded.real = np.real(values).astype(np.float16)
     rounded.imag = np.imag(values).astype(np.float16)
     return rounded
+
+
+def pair_examples(operator: Operator) -> Iterator[Example]:
+    """Two tensors that broadcast, or a tensor and a scalar; ``alpha`` and ``out`` where the operator has them."""
+    parameters = dict(operator.parameters)
+    in_place = "out" not in parameters
+    scalar = isinstance(parameters["other"], HandleKind)
+    calls = (
+        ((FLOAT, 2.5, 1.5, FLOAT), (FLOAT16, np.float16(0.3), np.int64(2), FLOAT), (INT32, np.int32(7), 3, INT64))
+        if scalar
+        else ((FLOAT, FLOAT, 1.5, FLOAT), (FLOAT16, INT32, np.int64(2), DOUBLE), (INT64, INT8, 3, INT64))
+    )
+    for first, other, alpha, out in calls:
+        # A result in place has the type of selfRef; the tensors' one has to hold what both promote to.
+        changed = out if in_place and not scalar else first
+        example: Example = {
+            operator.parameters[0].name: numbers((3, 4, 5), changed, 1, 9),
+            "other": numbers((4, 1), other, 2, 9) if isinstance(other, DType) else other,
+            "alpha": alpha,
+            "out": numbers((3, 4, 5), out, 3),
+        }
+        yield {name: example[name] for name in parameters}

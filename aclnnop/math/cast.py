@@ -1,5 +1,6 @@
 """aclnnCast: a tensor in another data type."""
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Annotated
 
@@ -22,6 +23,8 @@ from acl_emu.core.dtypes import (
     HIFLOAT8,
     INT4,
     INT32,
+    INT64,
+    UINT8,
     UINT16,
     UINT32,
     UINT64,
@@ -34,6 +37,7 @@ from acl_emu.spec import (
     ALL,
     Array,
     DataTypeKind,
+    Example,
     In,
     Operand,
     Out,
@@ -42,6 +46,7 @@ from acl_emu.spec import (
     cast_directly,
     direct,
     nothing,
+    numbers,
     operator,
     require,
     same_shape,
@@ -86,6 +91,13 @@ def aclnnCast(self: Source, dtype: Annotated[int, DataTypeKind("const aclDataTyp
         return unbuffered(same, reads=(self,), writes=(out,), compute=np.float32)
     plan = direct(cast, reads=(self,), writes=(out,), scratch={}, origin=self.dtype, dtype=out.dtype, shape=self.shape)
     return plan if special else cast_directly(plan)
+
+
+@aclnnCast.example
+def examples() -> Iterator[Example]:
+    """To a narrower type, to whole numbers, to unsigned ones."""
+    for dtype, out in ((FLOAT, FLOAT16), (BF16, INT32), (INT64, UINT8)):
+        yield {"self": numbers((3, 4, 5), dtype, 1, 9), "dtype": out.code, "out": numbers((3, 4, 5), out, 2)}
 
 
 def cast(source: Array, target: Array, *, origin: DType, dtype: DType, shape: tuple[int, ...]) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from acl_emu.core.dtypes import BOOL, INT64
 from acl_emu.spec import In, InOut, Operand, Out, Plan, operator, require
-from aclnnop.math.unary import PRODUCTS, RESULTS, elementwise
+from aclnnop.math.unary import PRODUCTS, RESULTS, elementwise, examples_of
 
 
 @operator(products=PRODUCTS)
@@ -19,7 +19,13 @@ def aclnnExp(self: Annotated[Operand, In(*RESULTS, BOOL, INT64)], out: Annotated
     return elementwise(np.exp, self, out)
 
 
+aclnnExp.example(lambda: examples_of(aclnnExp))
+
+
 @operator(products=PRODUCTS)
 def aclnnInplaceExp(selfRef: Annotated[Operand, InOut(*RESULTS, const=False)]) -> Plan:
     """Replace every element by e to its power."""
     return elementwise(np.exp, selfRef, selfRef)
+
+
+aclnnInplaceExp.example(lambda: examples_of(aclnnInplaceExp))

@@ -1,8 +1,10 @@
 """aclnnMax: the largest of all elements."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
-from acl_emu.spec import ALL, In, Operand, Out, Plan, Product, castable, length_is, mapped, nothing, operator
+from acl_emu.core.dtypes import FLOAT, INT32, INT64
+from acl_emu.spec import ALL, Example, In, Operand, Out, Plan, Product, castable, length_is, mapped, nothing, numbers, operator
 from aclnnop.math.arithmetic import REALS
 from aclnnop.math.reduction import largest
 
@@ -15,3 +17,10 @@ def aclnnMax(self: Annotated[Operand, In(*REALS)], out: Annotated[Operand, Out(*
     if 0 in self.shape:
         return nothing()
     return mapped(largest, reads=(self,), writes=(out,), via=self.dtype, axes=tuple(range(self.rank)), shape=out.shape)
+
+
+@aclnnMax.example
+def examples() -> Iterator[Example]:
+    """The type of the input, and a wider one."""
+    for dtype, out in ((FLOAT, FLOAT), (INT32, INT64)):
+        yield {"self": numbers((3, 4, 5), dtype, 1, 9), "out": numbers((1,), out, 2)}

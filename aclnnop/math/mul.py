@@ -4,7 +4,7 @@ from typing import Any
 
 from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import ALL, Array, Plan, Product, operator
-from aclnnop.math.arithmetic import NumberIn, NumberOut, NumberRef, NumberScalar, combined
+from aclnnop.math.arithmetic import NumberIn, NumberOut, NumberRef, NumberScalar, combined, pair_examples
 
 PRODUCTS = ALL - {Product.A310B}
 
@@ -15,10 +15,16 @@ def aclnnMul(self: NumberIn, other: NumberIn, out: NumberOut) -> Plan:
     return combined(times, self, other, out)
 
 
+aclnnMul.example(lambda: pair_examples(aclnnMul))
+
+
 @operator(products=PRODUCTS)
 def aclnnInplaceMul(selfRef: NumberRef, other: NumberIn) -> Plan:
     """Multiply ``selfRef`` by a tensor."""
     return combined(times, selfRef, other, selfRef)
+
+
+aclnnInplaceMul.example(lambda: pair_examples(aclnnInplaceMul))
 
 
 @operator(products=PRODUCTS)
@@ -27,10 +33,16 @@ def aclnnMuls(self: NumberIn, other: NumberScalar, out: NumberOut) -> Plan:
     return combined(times, self, other, out)
 
 
+aclnnMuls.example(lambda: pair_examples(aclnnMuls))
+
+
 @operator(products=PRODUCTS)
 def aclnnInplaceMuls(selfRef: NumberRef, other: NumberScalar) -> Plan:
     """Multiply ``selfRef`` by a number."""
     return combined(times, selfRef, other, selfRef)
+
+
+aclnnInplaceMuls.example(lambda: pair_examples(aclnnInplaceMuls))
 
 
 @whole(LANES, ROW)

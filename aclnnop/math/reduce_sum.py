@@ -1,16 +1,18 @@
 """aclnnReduceSum: sums along some dimensions."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 
 from acl_emu.core import dtypes
-from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, DType
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64, DType
 from acl_emu.spec import (
     ALL,
     Array,
     Bool,
     DataType,
+    Example,
     In,
     IntArrayIn,
     Operand,
@@ -18,6 +20,7 @@ from acl_emu.spec import (
     Plan,
     Product,
     mapped,
+    numbers,
     operator,
     require,
     shape_is,
@@ -48,6 +51,19 @@ def aclnnReduceSum(
     if out.dtype in (FLOAT, FLOAT16, BF16) and self.dtype is out.dtype and out.size:
         return unbuffered(sum_along, reads=(self,), writes=(out,), compute=np.float64, single=True, axes=axes, shape=out.shape)
     return mapped(total, reads=(self,), writes=(out,), via=out.dtype, raw=(self,), axes=axes, shape=shape, dtype=out.dtype)
+
+
+@aclnnReduceSum.example
+def examples() -> Iterator[Example]:
+    """One axis, several, all; into other types."""
+    for dtype, dims, out, shape in ((FLOAT, [1], FLOAT, (3, 5)), (FLOAT16, [-1, 0], BF16, (4,)), (INT32, [], INT64, ())):
+        yield {
+            "self": numbers((3, 4, 5), dtype, 1, 9),
+            "dims": dims,
+            "keepDims": False,
+            "dtype": out.code,
+            "out": numbers(shape, out, 2),
+        }
 
 
 def sum_along(values: Array, *, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array:

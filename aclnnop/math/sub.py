@@ -4,7 +4,7 @@ from typing import Any
 
 from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import ALL, Array, Plan, Product, operator
-from aclnnop.math.arithmetic import NumberIn, NumberOut, NumberRef, NumberScalar, combined
+from aclnnop.math.arithmetic import NumberIn, NumberOut, NumberRef, NumberScalar, combined, pair_examples
 
 
 @operator(products=ALL - {Product.A310P})
@@ -13,10 +13,16 @@ def aclnnSub(self: NumberIn, other: NumberIn, alpha: NumberScalar, out: NumberOu
     return combined(minus, self, other, out, alpha)
 
 
+aclnnSub.example(lambda: pair_examples(aclnnSub))
+
+
 @operator(products=ALL - {Product.A310P})
 def aclnnInplaceSub(selfRef: NumberRef, other: NumberIn, alpha: NumberScalar) -> Plan:
     """Take ``alpha`` times a tensor away from ``selfRef``."""
     return combined(minus, selfRef, other, selfRef, alpha)
+
+
+aclnnInplaceSub.example(lambda: pair_examples(aclnnInplaceSub))
 
 
 @operator(products=ALL - {Product.A310B})
@@ -25,10 +31,16 @@ def aclnnSubs(self: NumberIn, other: NumberScalar, alpha: NumberScalar, out: Num
     return combined(minus, self, other, out, alpha)
 
 
+aclnnSubs.example(lambda: pair_examples(aclnnSubs))
+
+
 @operator(products=ALL - {Product.A310B})
 def aclnnInplaceSubs(selfRef: NumberRef, other: NumberScalar, alpha: NumberScalar) -> Plan:
     """Take ``alpha`` times a number away from ``selfRef``."""
     return combined(minus, selfRef, other, selfRef, alpha)
+
+
+aclnnInplaceSubs.example(lambda: pair_examples(aclnnInplaceSubs))
 
 
 @whole(LANES, ROW, alpha=1)

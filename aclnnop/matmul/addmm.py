@@ -1,5 +1,6 @@
 """aclnnAddmm and aclnnInplaceAddmm: a matrix plus the product of two."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from acl_emu.core import soc
 from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8
 from acl_emu.runtime.tensor import Scalar
-from acl_emu.spec import ALL, HandleKind, In, InOut, Operand, Plan, Product, operator, promote, require
+from acl_emu.spec import ALL, Example, HandleKind, In, InOut, Operand, Plan, Product, numbers, operator, promote, require
 from aclnnop.matmul.cube import ND, OLDER, CubeMath, CubeMathType, Matrix, MatrixOut, product, product_shape, rounding
 
 PRODUCTS = ALL - {Product.A310B}
@@ -26,6 +27,24 @@ def aclnnAddmm(self: Added, mat1: Matrix, mat2: Matrix, beta: Factor, alpha: Fac
 def aclnnInplaceAddmm(selfRef: SelfRef, mat1: Matrix, mat2: Matrix, beta: Factor, alpha: Factor, cubeMathType: CubeMath) -> Plan:
     """Replace ``selfRef`` by ``beta`` times itself plus ``alpha`` times the product of two matrices."""
     return sum_with_product(selfRef, mat1, mat2, beta, alpha, selfRef, cubeMathType)
+
+
+def examples_of(in_place: bool) -> Iterator[Example]:
+    """What is added broadcasts, unless it is changed in place."""
+    for dtype, shape in ((FLOAT, (9,)), (FLOAT16, (7, 1))):
+        added = numbers((7, 9) if in_place else shape, dtype, 3)
+        yield {
+            **({"selfRef": added} if in_place else {"self": added, "out": numbers((7, 9), dtype, 4)}),
+            "mat1": numbers((7, 40), dtype, 1),
+            "mat2": numbers((40, 9), dtype, 2),
+            "beta": 0.5,
+            "alpha": np.int64(2),
+            "cubeMathType": 1,
+        }
+
+
+aclnnAddmm.example(lambda: examples_of(in_place=False))
+aclnnInplaceAddmm.example(lambda: examples_of(in_place=True))
 
 
 def sum_with_product(added: Operand, mat1: Operand, mat2: Operand, beta: Scalar, alpha: Scalar, out: Operand, mode: int) -> Plan:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from acl_emu.core.dtypes import BOOL, FLOAT, UINT8, DType, round_to
+from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT32, INT64, UINT8, DType, round_to
 from acl_emu.core.errors import AclnnNullptr, AclnnRuntime
 from acl_emu.engine import apply
 from acl_emu.engine.calls import code_of
@@ -14,7 +14,24 @@ from acl_emu.engine.casting import cast, same
 from acl_emu.engine.chain import Chain
 from acl_emu.engine.indexing import row_products
 from acl_emu.engine.matmul import matmul
-from acl_emu.spec import Array, Float, In, Operand, Operator, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
+from acl_emu.spec import (
+    Array,
+    Example,
+    Float,
+    In,
+    Operand,
+    Operator,
+    Plan,
+    Product,
+    between,
+    direct,
+    nothing,
+    numbers,
+    operator,
+    require,
+    same_dtype,
+    shape_is,
+)
 from acl_emu.spec.operator import STANDARD_ORDER
 from aclnnop.matmul.vocabulary import (
     ND,
@@ -116,6 +133,34 @@ def aclnnFusedLinearCrossEntropyLossGrad(
     )
     saved = None if logitsMaxOptional is None or sumExpLogitsOptional is None else (logitsMaxOptional, sumExpLogitsOptional)
     return in_steps(plan, grad, input, weight, targetMask, maskedTarget, saved, softmaxOptional, inputGradOut, weightGradOut)
+
+
+@aclnnFusedLinearCrossEntropyLossGrad.example
+def examples() -> Iterator[Example]:
+    """In blocks of the logits, and from their softmax."""
+    rows, vocabulary, width = 128, 1030, 128
+    for dtype, index in ((BF16, INT64), (FLOAT16, INT32)):
+        features, table = numbers((rows, width), dtype, 1, 0.5), numbers((vocabulary, width), dtype, 2, 0.5)
+        logits = features.astype(np.float64) @ table.astype(np.float64).T
+        largest = logits.max(axis=1).astype(np.float32)
+        grown = np.exp(logits - largest[:, np.newaxis])
+        sums = grown.sum(axis=1).astype(np.float32)
+        saving: Example = {
+            "grad": numbers((rows,), FLOAT, 4),
+            "input": features,
+            "weight": table,
+            "targetMask": between(0, 256, (-(-rows // 8),), UINT8, 3),
+            "maskedTarget": between(0, vocabulary, (rows,), index, 3),
+            "labelSmoothing": 0.0,
+            "logitsMaxOptional": largest,
+            "sumExpLogitsOptional": sums,
+            "softmaxOptional": None,
+            "inputGradOut": numbers((rows, width), dtype, 5),
+            "weightGradOut": numbers((vocabulary, width), dtype, 6),
+        }
+        yield saving
+        softmax = (grown / sums[:, np.newaxis]).astype(np.float32)
+        yield {**saving, "logitsMaxOptional": None, "sumExpLogitsOptional": None, "softmaxOptional": softmax}
 
 
 def in_steps(

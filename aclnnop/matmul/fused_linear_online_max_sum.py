@@ -1,17 +1,34 @@
 """aclnnFusedLinearOnlineMaxSum: this shard's part of a vocabulary-parallel cross entropy, up to the first exchange between shards."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 
-from acl_emu.core.dtypes import BF16, FLOAT16, UINT8
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64, UINT8
 from acl_emu.engine import apply
 from acl_emu.engine.calls import code_of
 from acl_emu.engine.casting import cast, same
 from acl_emu.engine.chain import Chain
 from acl_emu.engine.marks import LANES, whole
 from acl_emu.engine.matmul import matmul
-from acl_emu.spec import Array, Int, Operand, Out, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
+from acl_emu.spec import (
+    Array,
+    Example,
+    Int,
+    Operand,
+    Out,
+    Plan,
+    Product,
+    between,
+    direct,
+    nothing,
+    numbers,
+    operator,
+    require,
+    same_dtype,
+    shape_is,
+)
 from aclnnop.matmul.vocabulary import (
     ND,
     Matrix,
@@ -83,6 +100,26 @@ def aclnnFusedLinearOnlineMaxSum(
     )
     shard = vocabStartIndex, vocabEndIndex
     return in_steps(plan, input, weight, target, shard, results, targetMaskOut, maskedTargetOut, vocabParallelLogitsOutOptional)
+
+
+@aclnnFusedLinearOnlineMaxSum.example
+def examples() -> Iterator[Example]:
+    """With the logits, and without."""
+    rows, vocabulary, width = 70, 300, 65
+    for dtype, index, fast in ((FLOAT16, INT32, True), (BF16, INT64, False)):
+        yield {
+            "input": numbers((rows, width), dtype, 1, 0.5),
+            "weight": numbers((vocabulary, width), dtype, 2, 0.5),
+            "target": between(0, 900, (rows,), index, 3),
+            "vocabStartIndex": 200,
+            "vocabEndIndex": 499,
+            "logitsMaxLocalOut": numbers((rows,), FLOAT, 4),
+            "sumExpLogitsLocalOut": numbers((rows,), FLOAT, 5),
+            "predictedLogitsLocalOut": numbers((rows,), FLOAT, 6),
+            "targetMaskOut": np.zeros(-(-rows // 8), np.uint8),
+            "maskedTargetOut": np.full(rows, 7, index.numpy),
+            "vocabParallelLogitsOutOptional": numbers((rows, vocabulary), dtype, 7) if fast else None,
+        }
 
 
 def in_steps(

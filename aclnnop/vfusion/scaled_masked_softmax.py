@@ -9,7 +9,7 @@ from acl_emu.core.errors import AclnnNullptr
 from acl_emu.spec import NULL, Array, Bool, Double, In, Operand, Operator, Out, Plan, Product, mapped, operator, same_dtype, same_shape
 from acl_emu.spec.operator import AFTER_NULL
 from aclnnop.activation.along_axis import softmax
-from aclnnop.vfusion.masked_rows import mask_fits, not_generated, row_length
+from aclnnop.vfusion.masked_rows import mask_fits, masked_examples, not_generated, row_length
 
 Scores = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=4)]
 Mask = Annotated[Operand | None, In(BOOL, rank=4, optional=True)]
@@ -35,6 +35,9 @@ def aclnnScaledMaskedSoftmax(x: Scores, mask: Mask, scale: Double, fixTriuMask: 
     same_shape(x, y)
     mask_fits(mask, x)
     return mapped(masked_softmax, reads=(x, mask), writes=(y,), via=x.dtype, compute=np.float64, single=True, raw=(mask,), scale=scale)
+
+
+aclnnScaledMaskedSoftmax.example(lambda: masked_examples("x", out="y"))
 
 
 def masked_softmax(x: Array, mask: Array, *, scale: float) -> Array:

@@ -8,7 +8,7 @@ from acl_emu.core.constants import ACL_FORMAT_ND
 from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16
 from acl_emu.spec import Array, Bool, Double, In, Operand, Out, Plan, Product, mapped, operator, same_dtype, same_shape
 from aclnnop.activation.along_axis import softmax_gradient
-from aclnnop.vfusion.masked_rows import mask_fits, not_generated, row_length
+from aclnnop.vfusion.masked_rows import mask_fits, masked_examples, not_generated, row_length
 
 ND = (ACL_FORMAT_ND,)
 Scores = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=4, formats=ND)]
@@ -26,6 +26,9 @@ def aclnnScaledMaskedSoftmaxBackward(gradOutput: Scores, y: Scores, mask: Mask, 
     mask_fits(mask, gradOutput)
     reads = (gradOutput, y, mask)
     return mapped(masked_gradient, reads=reads, writes=(out,), via=y.dtype, compute=np.float64, single=True, raw=(mask,), scale=scale)
+
+
+aclnnScaledMaskedSoftmaxBackward.example(lambda: masked_examples("gradOutput", "y", out="out"))
 
 
 def masked_gradient(grad: Array, output: Array, mask: Array, *, scale: float) -> Array:
