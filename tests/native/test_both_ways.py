@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acl_emu import engine as native
 from tests.native.support import assert_same, engine_is
 from tests.operators.accuracy import FLOAT, FLOATS, spacing
-from tests.operators.case import lay_out
+from tests.operators.case import Case, lay_out
 from tests.operators.drawing import broadcasting_shapes, float_dtypes, floats, layouts, shapes
-from tests.operators.examples import EXAMPLES
-from tests.operators.test_registry import on_a_chip_that_has
+from tests.operators.examples import over_examples
 
 Array = npt.NDArray[Any]
 
@@ -39,17 +36,15 @@ def assert_alike(engine: Array, plain: Array, *, exact: bool, terms: Any = 0.0) 
     assert (distance <= ULPS * spacing(np.maximum(np.abs(plain[finite]), terms), FLOAT)).all()
 
 
-@pytest.mark.parametrize("operator", sorted(EXAMPLES))
-@pytest.mark.usefixtures("device")
-def test_examples(operator: str) -> None:
-    for case, layout in itertools.product(EXAMPLES[operator](), (0, 7)):
-        with on_a_chip_that_has(case):
-            engine = case.results(layout)
-            with engine_is(None):
-                plain = case.results(layout)
+@over_examples
+def test_examples(case: Case) -> None:
+    for layout in (0, 7):
+        engine = case.results(layout)
+        with engine_is(None):
+            plain = case.results(layout)
         for one, other in zip(engine, plain, strict=True):
             largest = np.abs(other.astype(np.float64)).max(initial=0)
-            if any(part in operator for part in _PRODUCTS) and one.dtype in FLOATS:
+            if any(part in case.operator for part in _PRODUCTS) and one.dtype in FLOATS:
                 distance = np.abs(one.astype(np.float64) - other.astype(np.float64))
                 assert (distance <= spacing(other, one.dtype) + 2.0**-18 * largest).all()
             else:

@@ -14,8 +14,7 @@ from tests.conftest import run_python
 from tests.native.support import engine_is
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, rounded, spacing
 from tests.operators.case import Case, numbers
-from tests.operators.examples import EXAMPLES
-from tests.operators.test_registry import on_a_chip_that_has
+from tests.operators.examples import emulating, examples
 
 Array = npt.NDArray[Any]
 NONE, MEAN, SUM = 0, 1, 2
@@ -254,9 +253,9 @@ IN_STEPS = (
 
 @pytest.mark.parametrize("operator", IN_STEPS)
 def test_rows_of_steps_are_done_in_c(operator: str, device: int) -> None:
-    for case in EXAMPLES[operator]():
-        with on_a_chip_that_has(case):
-            assert left_to_numpy(case) == [False]
+    for shown in examples(operator):
+        with emulating(shown.chip):
+            assert left_to_numpy(shown.case) == [False]
 
 
 STREAMED = [(3, 40, 211, 97), (2500, 1031), (3, 1000003)]

@@ -1,108 +1,128 @@
-"""One or more valid calls of every operator, for the properties that all operators share. They are small and not empty."""
+"""The examples of all operators, as tests use them: nothing is imported or built before a test asks for it."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from collections.abc import Callable
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import NamedTuple
 
-import ml_dtypes
 import numpy as np
-from numpy import float16, float32, int32, int64, uint8
+import pytest
 
-import tests.operators
-from tests.operators.case import Case, numbers
+import acl_emu as acl
+import aclnnop
+from acl_emu.core import dtypes, soc
+from aclnnop.index import MODULES
+from tests.operators.case import Case
 
-bfloat16 = ml_dtypes.bfloat16
-
-
-def log_softmax_backward() -> list[Case]:
-    return [
-        Case(
-            "aclnnLogSoftmaxBackward",
-            {
-                "gradOutput": numbers((3, 5, 7), dtype, 1),
-                "output": -np.abs(numbers((3, 5, 7), dtype, 2)),
-                "dim": 1,
-                "out": numbers((3, 5, 7), out, 3),
-            },
-        )
-        for dtype, out in ((float32, float32), (bfloat16, float16))
-    ]
+NAMES = sorted(MODULES)
+_GROUP = 25
+"""So many operators share a process, where a test needs one of its own: starting it costs about as much as they do."""
 
 
-def nll_loss2d_backward() -> list[Case]:
-    return [
-        Case(
-            "aclnnNLLLoss2dBackward",
-            {
-                "gradOutput": numbers(shape, dtype, 1),
-                "self": numbers((2, 5, 3, 4), dtype, 2),
-                "target": np.arange(24).reshape(2, 3, 4).astype(index) % 5,
-                "weight": numbers((5,), dtype, 3),
-                "reduction": reduction,
-                "ignoreIndex": 3,
-                "totalWeight": np.array([2.5], dtype),
-                "out": numbers((2, 5, 3, 4), dtype, 4),
-            },
-        )
-        for shape, dtype, index, reduction in (((2, 3, 4), float32, int64, 0), ((1,), bfloat16, uint8, 1))
-    ]
+class Shown(NamedTuple):
+    """An example as a call, with the chip that it is for."""
+
+    case: Case
+    chip: str
 
 
-def smooth_l1_loss_backward() -> list[Case]:
-    return [
-        Case(
-            "aclnnSmoothL1LossBackward",
-            {
-                "gradOut": numbers((4, 1), first, 1),
-                "self": numbers((3, 4, 5), second, 2),
-                "target": numbers((5,), second, 3),
-                "reduction": 1,
-                "beta": 0.7,
-                "gradInput": numbers((3, 4, 5), out, 4),
-            },
-        )
-        for first, second, out in ((float32, float32, float32), (float16, bfloat16, float32), (bfloat16, bfloat16, float16))
-    ]
+def described(case: Case) -> str:
+    """The call, tensors by shape and type."""
+    spelled = {
+        name: f"{'x'.join(map(str, value.shape))}:{dtypes.from_numpy(value.dtype).name}" if isinstance(value, np.ndarray) else value
+        for name, value in case.arguments.items()
+    }
+    return f"{case.operator} with {', '.join(f'{name}={value}' for name, value in spelled.items())}"
 
 
-def fused_linear_cross_entropy_loss_grad(rows: int = 128, vocabulary: int = 1030, width: int = 128) -> list[Case]:
-    cases = []
-    for dtype, index in ((bfloat16, int64), (float16, int32)):
-        features, table = numbers((rows, width), dtype, 1, 0.5), numbers((vocabulary, width), dtype, 2, 0.5)
-        logits = features.astype(np.float64) @ table.astype(np.float64).T
-        largest = logits.max(axis=1).astype(float32)
-        sums = np.exp(logits - largest[:, np.newaxis]).sum(axis=1).astype(float32)
-        rng = np.random.default_rng(3)
-        saving = Case(
-            "aclnnFusedLinearCrossEntropyLossGrad",
-            {
-                "grad": numbers((rows,), float32, 4),
-                "input": features,
-                "weight": table,
-                "targetMask": rng.integers(0, 256, -(-rows // 8), uint8),
-                "maskedTarget": rng.integers(0, vocabulary, rows, index),
-                "labelSmoothing": 0.0,
-                "logitsMaxOptional": largest,
-                "sumExpLogitsOptional": sums,
-                "softmaxOptional": None,
-                "inputGradOut": numbers((rows, width), dtype, 5),
-                "weightGradOut": numbers((vocabulary, width), dtype, 6),
-            },
-        )
-        softmax = (np.exp(logits - largest[:, np.newaxis]) / sums[:, np.newaxis]).astype(float32)
-        cases += [saving, saving.but(logitsMaxOptional=None, sumExpLogitsOptional=None, softmaxOptional=softmax)]
-    return cases
+@contextmanager
+def emulating(chip: str) -> Iterator[None]:
+    """Another chip for a while."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ACL_EMU_SOC", chip)
+        soc.current.cache_clear()
+        try:
+            yield
+        finally:
+            patch.undo()
+            soc.current.cache_clear()
 
 
-EXAMPLES: dict[str, Callable[[], list[Case]]] = {
-    "aclnnFusedLinearCrossEntropyLossGrad": fused_linear_cross_entropy_loss_grad,
-    "aclnnLogSoftmaxBackward": log_softmax_backward,
-    "aclnnNLLLoss2dBackward": nll_loss2d_backward,
-    "aclnnSmoothL1LossBackward": smooth_l1_loss_backward,
-}
+@lru_cache(maxsize=4)
+def examples(name: str) -> tuple[Shown, ...]:
+    """All examples of an operator, each for the default chip where that has it, else for the first that has."""
+    found = []
+    for build, products in aclnnop.find(name).example_sources:
+        chip = next(profile.name for profile in (soc.current(), *soc.PROFILES.values()) if profile.product in products)
+        with emulating(chip):
+            found += [Shown(Case(name, arguments), chip) for arguments in build()]
+    return tuple(found)
 
-for _module in pkgutil.iter_modules(tests.operators.__path__, "tests.operators."):
-    if _module.name.rpartition(".")[2].startswith("examples_"):
-        EXAMPLES.update(importlib.import_module(_module.name).EXAMPLES)
+
+@contextmanager
+def naming(number: int, shown: Shown) -> Iterator[None]:
+    """A failure says which example it is about."""
+    try:
+        yield
+    except Exception as error:
+        raise AssertionError(f"example {number} on {shown.chip}, {described(shown.case)}: {error}") from error
+
+
+def _parameter(name: str) -> object:
+    # One worker has all tests of a module's operators: it imports, plans and builds what the others need not.
+    return pytest.param(name, marks=pytest.mark.xdist_group(MODULES[name]))
+
+
+every_operator = pytest.mark.parametrize("name", [_parameter(name) for name in NAMES], scope="module")
+"""A test for each operator; those of one operator follow each other."""
+
+
+def over_examples(check: Callable[[Case], None]) -> Callable[..., None]:
+    """Make a test for each operator of a check of one call: it is made for every example on its chip. A failure names the example."""
+
+    @every_operator
+    def test(name: str, device: int) -> None:
+        for number, shown in enumerate(examples(name)):
+            with naming(number, shown), emulating(shown.chip):
+                check(shown.case)
+
+    test.__name__, test.__doc__, test.__module__ = check.__name__, check.__doc__, check.__module__
+    return test
+
+
+def _groups() -> dict[str, list[str]]:
+    families: dict[str, list[str]] = defaultdict(list)
+    for name in NAMES:
+        families[MODULES[name].split(".")[1]].append(name)
+    return {
+        f"{family}-{start // _GROUP}": names[start : start + _GROUP]
+        for family, names in families.items()
+        for start in range(0, len(names), _GROUP)
+    }
+
+
+GROUPS = _groups()
+every_group = pytest.mark.parametrize("group", GROUPS)
+"""A test for each group of operators, by its name."""
+
+
+def digests(names: Iterable[str]) -> list[str]:
+    """The results of all examples, as text."""
+    found = []
+    for name in names:
+        for number, shown in enumerate(examples(name)):
+            with emulating(shown.chip):
+                results = shown.case.results()
+            found += [f"{name}-{number} {hashlib.sha256(result.tobytes()).hexdigest()}" for result in results]
+    return found
+
+
+def print_digests(group: str) -> None:
+    """The same of a group, by a process of its own."""
+    assert acl.aclrtSetDevice(0) == 0
+    print("\n".join(digests(GROUPS[group])))
+    assert acl.aclrtResetDevice(0) == 0

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from tests.operators.case import Array, Case, numbers
@@ -180,9 +179,3 @@ LOSSES = (
     ),
 )
 BY_NAME = {loss.operator: loss for loss in LOSSES}
-
-
-def examples(loss: Loss) -> list[Case]:
-    """A plain call, a mean, and one of half types with what may be absent."""
-    cases = [loss.valid((3, 4, 5)), loss.valid((3, 4, 5), ml_dtypes.bfloat16, MEAN), loss.valid((4, 5), np.float16, SUM)]
-    return cases + [cases[0].but(**dict.fromkeys(loss.optional))] * bool(loss.optional)

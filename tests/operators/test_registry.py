@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 
 import acl_emu as acl
+import aclnnop
 from acl_emu.codegen.python_faces import operators
 from acl_emu.core import dtypes, soc
 from acl_emu.spec import CHOICE
 from acl_emu.spec.kinds import HandleKind, IntKind, StringKind, TensorKind
 from tests.conftest import message, run_python
 from tests.operators.case import Case, Meta
-from tests.operators.examples import EXAMPLES
-
-REGISTRY = {operator.name: operator for operator in operators()}
-CASES = [
-    pytest.param(case, id=f"{name}-{i}") for name in sorted(REGISTRY.keys() & EXAMPLES.keys()) for i, case in enumerate(EXAMPLES[name]())
-]
-every_case = pytest.mark.parametrize("case", CASES)
+from tests.operators.examples import GROUPS, NAMES, described, emulating, every_group, every_operator, examples, over_examples
 
 
 def tensors(case: Case) -> list[tuple[str, TensorKind, np.ndarray]]:
@@ -40,52 +31,36 @@ def holds(chip: soc.Soc, kind: TensorKind, array: np.ndarray) -> bool:
     return dtype in kind.dtypes_on(chip) if kind.allowed else chip.bf16 or dtype is not dtypes.BF16
 
 
-@contextmanager
-def on_a_chip_that_has(case: Case) -> Iterator[None]:
-    """The default chip where it has the operator, else the first that has."""
-    if soc.current().product in case.declared.products:
-        yield
-        return
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ACL_EMU_SOC", next(name for name, chip in soc.PROFILES.items() if chip.product in case.declared.products))
-        soc.current.cache_clear()
-        yield
-    soc.current.cache_clear()
+def test_the_index_names_every_operator() -> None:
+    """The tests over all operators are derived from it."""
+    assert [operator.name for operator in operators()] == NAMES
 
 
-@pytest.fixture(autouse=True)
-def _its_chip(request: pytest.FixtureRequest) -> Iterator[None]:
-    if "case" not in request.fixturenames:
-        yield
-        return
-    with on_a_chip_that_has(request.getfixturevalue("case")):
-        yield
+@every_operator
+def test_every_operator_has_an_example(name: str) -> None:
+    for shown in examples(name):
+        assert shown.case.arguments.keys() == {parameter.name for parameter in shown.case.declared.parameters}
+    assert examples(name)
 
 
-def digests() -> list[str]:
-    """Every example's results, as text."""
-    found = []
-    for parameter in CASES:
-        with on_a_chip_that_has(parameter.values[0]):
-            results = parameter.values[0].results()
-        found += [f"{parameter.id} {hashlib.sha256(result.tobytes()).hexdigest()}" for result in results]
-    return found
+@every_operator
+def test_examples_are_the_same_each_time(name: str) -> None:
+    for shown, again in zip(examples(name), examples.__wrapped__(name), strict=True):
+        np.testing.assert_equal(again.case.arguments, shown.case.arguments)
 
 
-def test_every_operator_has_an_example() -> None:
-    assert REGISTRY.keys() == EXAMPLES.keys()
+@every_operator
+def test_no_check_is_made_twice(name: str) -> None:
+    checks = aclnnop.find(name).checks
+    assert len(set(checks)) == len(checks)
 
 
-def test_no_check_is_made_twice() -> None:
-    assert [name for name, operator in REGISTRY.items() if len(set(operator.checks)) < len(operator.checks)] == []
-
-
-@every_case
+@over_examples
 def test_examples_are_accepted(case: Case) -> None:
     assert case.status() == 0
 
 
-@every_case
+@over_examples
 def test_null_for_a_required_parameter(case: Case) -> None:
     required = [
         name for name, kind in case.declared.parameters if isinstance(kind, (TensorKind, HandleKind, StringKind)) and not kind.optional
@@ -95,7 +70,7 @@ def test_null_for_a_required_parameter(case: Case) -> None:
         assert name in message()
 
 
-@every_case
+@over_examples
 def test_dtype_outside_the_declaration(case: Case) -> None:
     for name, kind, array in tensors(case):
         allowed = {dtype.code for dtype in kind.dtypes_on(soc.current())}
@@ -105,7 +80,7 @@ def test_dtype_outside_the_declaration(case: Case) -> None:
                 assert name in message()
 
 
-@every_case
+@over_examples
 def test_rank_outside_the_declaration(case: Case) -> None:
     for name, kind, array in tensors(case):
         for rank in (kind.least - 1, kind.most + 1):
@@ -114,7 +89,7 @@ def test_rank_outside_the_declaration(case: Case) -> None:
                 assert name in message()
 
 
-@every_case
+@over_examples
 def test_format_outside_the_declaration(case: Case) -> None:
     for name, kind, array in tensors(case):
         if kind.formats:
@@ -123,7 +98,7 @@ def test_format_outside_the_declaration(case: Case) -> None:
             assert name in message()
 
 
-@every_case
+@over_examples
 def test_negative_strides_and_offsets(case: Case) -> None:
     for name, _, array in tensors(case):
         if array.ndim:
@@ -132,7 +107,7 @@ def test_negative_strides_and_offsets(case: Case) -> None:
         assert case.but(**{name: Meta(array.shape, array.dtype, offset=-1)}).status() == acl.ACLNN_ERR_PARAM_INVALID, name
 
 
-@every_case
+@over_examples
 def test_choice_outside_the_declaration(case: Case) -> None:
     for name, kind in case.declared.parameters:
         if isinstance(kind, IntKind) and kind.choices:
@@ -142,66 +117,71 @@ def test_choice_outside_the_declaration(case: Case) -> None:
                 assert name in message() or CHOICE not in case.declared.checks
 
 
-@every_case
-def test_products(case: Case, chip, request: pytest.FixtureRequest) -> None:
+@every_operator
+def test_products(name: str) -> None:
     """What a chip has no types for is a parameter error; what it has no kernel for is found out after all other checks.
 
-    Examples are made anew for each chip: a shape may depend on it.
+    Examples are made anew for each product: a shape may depend on it. Those for some products say nothing about the others.
     """
-    declared = case.declared
+    declared = aclnnop.find(name)
     missing = declared.elsewhere("").code
-    name, _, number = request.node.callspec.id.rpartition("-")
-    for profile in soc.PROFILES.values():
-        chip(profile.name)
-        case = EXAMPLES[name]()[int(number)]
-        if not all(holds(profile, kind, array) for _, kind, array in tensors(case)):
-            expected = acl.ACLNN_ERR_PARAM_INVALID
-        elif profile.product in declared.products:
-            expected = 0
-        else:
-            expected = acl.ACLNN_ERR_INNER_NULLPTR if missing == acl.ACLNN_ERR_INNER else missing
-        assert case.status() == expected, profile.name
+    for build, products in declared.example_sources:
+        everywhere = products == declared.products
+        built: dict[soc.Product, list[Case]] = {}
+        for chip in soc.PROFILES.values():
+            if not everywhere and chip.product not in products:
+                continue
+            with emulating(chip.name):
+                if chip.product not in built:
+                    built[chip.product] = [Case(name, arguments) for arguments in build()]
+                for case in built[chip.product]:
+                    if not all(holds(chip, kind, array) for _, kind, array in tensors(case)):
+                        expected = acl.ACLNN_ERR_PARAM_INVALID
+                    elif chip.product in declared.products:
+                        expected = 0
+                    else:
+                        expected = acl.ACLNN_ERR_INNER_NULLPTR if missing == acl.ACLNN_ERR_INNER else missing
+                    assert case.status() == expected, (chip.name, described(case))
 
 
-@every_case
-def test_strided_equals_contiguous(case: Case, device: int) -> None:
+@over_examples
+def test_strided_equals_contiguous(case: Case) -> None:
     plain = [result.tobytes() for result in case.results()]
     for layout in range(1, 8):
         assert [result.tobytes() for result in case.results(layout)] == plain, layout
 
 
-@every_case
-def test_phase_one_leaves_device_memory_alone(case: Case, device: int) -> None:
+@over_examples
+def test_phase_one_leaves_device_memory_alone(case: Case) -> None:
     assert case.leaves_memory_alone()
 
 
-@every_case
-def test_workspace(case: Case, device: int) -> None:
+@over_examples
+def test_workspace(case: Case) -> None:
     _, size = case.plan()
-    if not size:
-        pytest.skip("the example needs no workspace")
-    assert case.refused(missing=1) == acl.ACLNN_ERR_PARAM_INVALID
-    assert case.refused(missing=size) == acl.ACLNN_ERR_PARAM_INVALID
+    for missing in {1, size} if size else ():
+        assert case.refused(missing=missing) == acl.ACLNN_ERR_PARAM_INVALID
 
 
-def test_schedules_agree(device: int) -> None:
+@over_examples
+def test_schedules_agree(case: Case) -> None:
     found = {}
     for schedule in soc.SCHEDULES:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("ACL_EMU_SCHEDULE", schedule)
             soc.schedule.cache_clear()
-            found[schedule] = digests()
-        soc.schedule.cache_clear()
+            try:
+                found[schedule] = [result.tobytes() for result in case.results()]
+            finally:
+                patch.undo()
+                soc.schedule.cache_clear()
     assert found["async"] == found["lazy"] == found["eager"]
-    assert len(found["async"]) >= len(CASES)
 
 
-def test_numbers_of_threads_agree() -> None:
-    code = (
-        "import acl_emu as acl; from tests.operators.test_registry import digests; "
-        "assert acl.aclrtSetDevice(0) == 0; print('\\n'.join(digests())); assert acl.aclrtResetDevice(0) == 0"
-    )
+@every_group
+def test_numbers_of_threads_agree(group: str) -> None:
+    code = f"from tests.operators.examples import print_digests; print_digests({group!r})"
     one, two = (run_python(code, ACL_EMU_THREADS=count) for count in ("1", "2"))
     assert one.returncode == two.returncode == 0, one.stderr + two.stderr
     assert one.stdout == two.stdout
-    assert len(one.stdout.splitlines()) >= len(CASES)
+    assert {line.split("-")[0] for line in one.stdout.splitlines()} == set(GROUPS[group])
