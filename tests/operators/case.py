@@ -232,8 +232,8 @@ class Case:
             return handle
 
         def scalar(value: Any) -> int | None:
-            value = value if isinstance(value, np.generic) else np.float32(value) if isinstance(value, float) else np.asarray(value)[()]
-            return acl.aclCreateScalar(value, dtypes.from_numpy(value.dtype).code)
+            number = typed(value)
+            return acl.aclCreateScalar(number, dtypes.from_numpy(number.dtype).code)
 
         return [convert(name, kind, self.arguments[name]) for name, kind in self.declared.parameters]
 
@@ -247,6 +247,12 @@ _DESTROY: dict[Any, Any] = {
     TensorList: acl.aclDestroyTensorList,
     ScalarList: acl.aclDestroyScalarList,
 }
+
+
+def typed(value: Any) -> np.generic:
+    """A scalar of an example with its type: that of numpy, else FLOAT, INT64 or BOOL."""
+    found: np.generic = value if isinstance(value, np.generic) else np.asarray(value, np.float32 if isinstance(value, float) else None)[()]
+    return found
 
 
 def _require(function: str, status: int) -> None:
