@@ -38,7 +38,7 @@ WORDS := $(filter-out $(FILES),$(ONLY))
 space := $(subst ,, )
 
 test: build
-	$(BIN)/python -m pytest $(if $(ONLY),-n 0,-n $(WORKERS)) $(if $(WORDS),-k '$(subst $(space), or ,$(strip $(WORDS)))') $(FILES)
+	$(BIN)/python -m pytest $(if $(ONLY),-n 0,-n $(WORKERS) --dist loadgroup) $(if $(WORDS),-k '$(subst $(space), or ,$(strip $(WORDS)))') $(FILES)
 
 check: $(VENV)/check-ready
 	$(BIN)/ruff check .

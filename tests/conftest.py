@@ -17,6 +17,8 @@ from acl_emu.runtime import context
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
+PATIENCE = 900
+"""Seconds after which a program hangs, however busy the machine is. It decides nothing else: programs end by themselves."""
 
 settings.register_profile(
     "suite",
@@ -71,10 +73,10 @@ def schedule(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     soc.schedule.cache_clear()
 
 
-def run_python(code: str, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own, with some environment variables."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("ACL_EMU_", "ASCEND_"))}
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout, env={**env, **environment})
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, env={**env, **environment})
 
 
 def message() -> str:

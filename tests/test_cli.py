@@ -15,7 +15,7 @@ import pytest
 from acl_emu.tools import pages as samples
 from acl_emu.version import __version__
 from aclnnop.index import MODULES
-from tests.conftest import SHARED
+from tests.conftest import PATIENCE, SHARED
 
 COMMAND = Path(sys.executable).with_name("acl-emu")
 SEEDS = sorted((SHARED / "seeds").glob("*.md"))
@@ -42,7 +42,7 @@ def cache(tmp_path: Path) -> dict[str, str]:
 def acl_emu(*arguments: str | Path, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith(("ACL_EMU_", "ASCEND_", "PYTHON"))}
     return subprocess.run(
-        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, timeout=300, cwd=cwd, env={**env, **environment}
+        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE, cwd=cwd, env={**env, **environment}
     )
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from acl_emu.cface import toolkit
 from acl_emu.core import soc
-from tests.conftest import ROOT
+from tests.conftest import PATIENCE, ROOT
 
 CPP = ROOT / "samples" / "cpp"
 SOURCES = sorted(CPP.glob("*.cpp"))
@@ -44,7 +44,7 @@ def shell(tree: Path, command: str, *arguments: Path, **environment: str) -> sub
         ["bash", "-c", script, "bash", *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         env=clean_environment(**environment),
     )
 
@@ -109,7 +109,7 @@ needs_cmake = pytest.mark.skipif(shutil.which("cmake") is None, reason="no cmake
 
 
 def cmake(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["cmake", *arguments], capture_output=True, text=True, timeout=300, env=clean_environment(**environment))
+    return subprocess.run(["cmake", *arguments], capture_output=True, text=True, timeout=PATIENCE, env=clean_environment(**environment))
 
 
 @needs_cmake
@@ -118,7 +118,7 @@ def test_cmake(tree: Path, tmp_path: Path) -> None:
     must(cmake("-S", CPP, "-B", tmp_path, ASCEND_CUSTOM_PATH=str(tree), ASCEND_HOME_PATH=str(tmp_path)))
     must(cmake("--build", tmp_path, "--parallel", "2"))
     for name in NAMES:
-        must(subprocess.run([tmp_path / name], capture_output=True, text=True, timeout=120, env=clean_environment()))
+        must(subprocess.run([tmp_path / name], capture_output=True, text=True, timeout=PATIENCE, env=clean_environment()))
 
 
 @needs_cmake
@@ -206,5 +206,5 @@ def test_acl_emu_run_finds_a_header_beside_the_source(tmp_path: Path) -> None:
     for value, message in ((41, built), (41, ""), (42, built)):
         (tmp_path / "value.h").write_text(f"#define VALUE {value}\n", encoding="utf-8")
         environment = clean_environment(XDG_CACHE_HOME=str(tmp_path / "cache"))
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
         assert (done.returncode, done.stderr) == (value, message)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from acl_emu.core import soc
-from tests.conftest import ROOT
+from tests.conftest import PATIENCE, ROOT
 
 SAMPLES = ROOT / "samples" / "python"
 
@@ -45,7 +45,7 @@ def test_every_sample_is_tested() -> None:
 def run(name: str, folder: Path = SAMPLES, **environment: str) -> subprocess.CompletedProcess[str]:
     env = {key: value for key, value in os.environ.items() if not key.startswith(("ACL_EMU_", "ASCEND_"))}
     command = [sys.executable, "-W", "error", str(folder / f"{name}.py")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env={**env, **environment})
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env={**env, **environment})
 
 
 @pytest.mark.parametrize("schedule", soc.SCHEDULES)

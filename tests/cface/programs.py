@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from acl_emu.cface import toolkit
+from tests.conftest import PATIENCE
 
 LIBRARIES = ("-lopapi_nn", "-lopapi_math", "-lascendcl", "-lnnopbase", "-lpthread", "-lm")
 
@@ -48,16 +49,14 @@ def clean_environment(**variables: str) -> dict[str, str]:
     return {**kept, **variables}
 
 
-def run(
-    program: Path, *arguments: str, timeout: float = 120, cwd: Path | None = None, env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
+def run(program: Path, *arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run a program to its end."""
     return subprocess.run(
         [str(program), *arguments],
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=timeout,
+        timeout=PATIENCE,
         cwd=cwd,
         env=clean_environment() if env is None else env,
     )

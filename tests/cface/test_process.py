@@ -19,6 +19,7 @@ from acl_emu.cface import toolkit
 from acl_emu.core import documented
 from aclnnop.index import MODULES
 from tests.cface.programs import clean_environment, compile_program, run
+from tests.conftest import PATIENCE
 
 HEAD = """
 #include <pthread.h>
@@ -188,7 +189,7 @@ def test_a_signal_ends_a_program_that_waits(wait: str, number: signal.Signals, c
         assert process.stdout is not None
         assert process.stdout.readline() == "waits\n"
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert (process.returncode, said) == (-number, "")
@@ -432,7 +433,7 @@ print("shared")
 def test_ctypes_shares_the_state_of_the_package(order: str, tmp_path: Path) -> None:
     library = toolkit.cached() / "lib64" / "libascendcl.so"
     done = subprocess.run(
-        [sys.executable, "-c", SHARED_STATE, str(library), order], capture_output=True, text=True, timeout=120, env=clean_environment()
+        [sys.executable, "-c", SHARED_STATE, str(library), order], capture_output=True, text=True, timeout=PATIENCE, env=clean_environment()
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "shared\n", "")
 
@@ -459,7 +460,7 @@ def test_a_call_after_the_end_of_python_fails(tmp_path: Path) -> None:
         [compiler, "-shared", "-fPIC", source, "-o", helper, f"-L{libraries}", "-lascendcl", f"-Wl,-rpath,{libraries}"], check=True
     )
     code = f"import ctypes; print('status', ctypes.CDLL({str(helper)!r}).touch(), flush=True)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=clean_environment())
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, env=clean_environment())
     assert (done.returncode, done.stdout, done.stderr) == (0, "status 0\nlate 1\n", "")
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from acl_emu.cface import toolkit
 from tests.cface.programs import clean_environment
+from tests.conftest import PATIENCE
 
 PRELUDE = """
 import ctypes, sys, threading
@@ -245,9 +246,7 @@ for pause in (0, 0, 2.5, 0.01):  # the background thread leaves after two second
     assert acl.aclrtMemset(memory[3], 16, 0, 16) == 0
     status, executor = phase_one(tensors)
     assert phase_two(executor, stream) == 0
-    deadline = time.monotonic() + 20
-    while download(memory[3]) != EXPECTED:
-        assert time.monotonic() < deadline
+    while download(memory[3]) != EXPECTED:  # a background thread that never came would be ended from outside
         acl.aclrtStreamQuery(stream)
     assert acl.aclrtSynchronizeStream(stream) == 0
 """,
@@ -384,7 +383,7 @@ assert resident() - first < 5 << 20
 def run_body(body: str, *arguments: str, **environment: str) -> None:
     library = toolkit.cached() / "lib64" / "libascendcl.so"
     command = [sys.executable, "-c", PRELUDE + BODIES[body], str(library), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=clean_environment(**environment))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=clean_environment(**environment))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -408,6 +407,6 @@ def test_no_cache_at_all() -> None:
     text = PRELUDE.replace("assert in_c() == (4, 0)  # neither phase has moved them", "assert in_c() == (0, 0) and plans.count() == 0")
     environment = clean_environment(ACLNN_CACHE_LIMIT="0")
     done = subprocess.run(
-        [sys.executable, "-c", text + "run_once()", str(library)], capture_output=True, text=True, timeout=120, env=environment
+        [sys.executable, "-c", text + "run_once()", str(library)], capture_output=True, text=True, timeout=PATIENCE, env=environment
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

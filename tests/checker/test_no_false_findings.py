@@ -11,7 +11,7 @@ import pytest
 
 from acl_emu.core import soc
 from tests.checker.running import checked, compiled
-from tests.conftest import ROOT
+from tests.conftest import PATIENCE, ROOT
 from tests.test_cpp_samples import COMPILERS, NAMES, Shared, shared, shell  # noqa: F401
 
 CORRECT = sorted((Path(__file__).parent / "correct").glob("*.cpp"))
@@ -41,7 +41,7 @@ def test_python_samples(name: str, schedule: str) -> None:
         [sys.executable, "-W", "error", str(PYTHON / f"{name}.py")],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         env={**env, "ACL_EMU_SCHEDULE": schedule, "ACL_EMU_CHECK": "1"},
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.checker.running import parse
-from tests.conftest import ROOT
+from tests.conftest import PATIENCE, ROOT
 
 SEED = ROOT.parent / "shared" / "seeds" / "aclnnFusedLinearCrossEntropyLossGrad.md"
 
@@ -40,7 +40,7 @@ def environment(**variables: str) -> dict[str, str]:
 def run_text(folder: Path, text: str, **variables: str) -> subprocess.CompletedProcess[str]:
     (folder / "program.py").write_text(text, encoding="utf-8")
     command = [sys.executable, "-W", "error", "program.py"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder, env=environment(**variables))
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, cwd=folder, env=environment(**variables))
 
 
 @pytest.mark.parametrize(("value", "code"), [("1", 86), ("warn", 3)])
@@ -110,7 +110,7 @@ for in_place in (True, False):
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "acl_emu.cli", "run", *arguments]
-    return subprocess.run(line, capture_output=True, text=True, timeout=300, env=environment())
+    return subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, env=environment())
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_without_lines_the_function_is_named(tmp_path: Path) -> None:
     source.write_text('#include "acl/acl.h"\nint main(void) { aclInit(NULL); return 3; }\n', encoding="utf-8")
     env = {**environment(ACL_EMU_CHECK="1")}
     line = [sys.executable, "-m", "acl_emu.cli", "run", str(source)]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=120, env=env)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, env=env)
     (entry,) = parse(done.stderr)
     assert entry.place.startswith("main+0x")
     assert entry.place.endswith(" in tiny")

@@ -102,5 +102,5 @@ assert Work(8).together(3) == 8
 
 @pytest.mark.parametrize("body", sorted(BODIES))
 def test_together(body: str) -> None:
-    done = run_python(PRELUDE + BODIES[body], timeout=100)
+    done = run_python(PRELUDE + BODIES[body])
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

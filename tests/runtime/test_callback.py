@@ -11,7 +11,7 @@ import pytest
 
 import acl_emu as acl
 from acl_emu.api.acl_rt import callbacks
-from tests.conftest import message
+from tests.conftest import PATIENCE, message
 from tests.runtime.support import create_event, create_stream, in_thread, smooth_l1, status, upload
 
 BLOCK, NO_BLOCK = acl.ACL_CALLBACK_BLOCK, acl.ACL_CALLBACK_NO_BLOCK
@@ -72,7 +72,7 @@ def test_callback_runs_on_the_subscribed_thread(schedule: str, device: int, bloc
     with subscribed(None) as reporter:
         assert acl.aclrtLaunchCallback(note, "data", block, None) == 0
         assert acl.aclrtSynchronizeStream(None) == 0
-        assert ran.wait(60)
+        assert ran.wait(PATIENCE)
         assert where == [("data", reporter.number)]
     assert 0 in reporter.codes
     assert set(reporter.codes) <= {0, 507012, 107012}

@@ -654,7 +654,7 @@ for _ in range(1500):
 free, total, _ = acl.aclrtGetMemInfo(acl.ACL_HBM_MEM)
 print(heard_times, 0 <= total - free < heard_times * (5 << 20), acl.aclrtMalloc(total // 2, 0)[1])
 """
-    done = run_python(code, timeout=100)
+    done = run_python(code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "1500 True 0\n", "")
 
 

@@ -17,7 +17,7 @@ from acl_emu.core import dtypes, handles, soc
 from acl_emu.spec.kinds import TensorKind
 from acl_emu.tools import explain
 from tests.cface.programs import clean_environment
-from tests.conftest import ROOT
+from tests.conftest import PATIENCE, ROOT
 from tests.operators.case import Case
 from tests.operators.examples import every_operator, over_examples
 
@@ -46,7 +46,9 @@ def mistake(name: str, *words: str) -> str:
 
 
 def command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, "explain", *words], capture_output=True, text=True, timeout=120, env=clean_environment(**environment))
+    return subprocess.run(
+        [COMMAND, "explain", *words], capture_output=True, text=True, timeout=PATIENCE, env=clean_environment(**environment)
+    )
 
 
 def test_the_whole_story_of_a_call_that_succeeds() -> None:

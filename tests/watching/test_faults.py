@@ -22,7 +22,7 @@ from acl_emu.core.soc import ConfigurationError
 from acl_emu.runtime import memory
 from acl_emu.tools import faults
 from tests.cface.programs import clean_environment, compile_program, run
-from tests.conftest import ROOT, message, run_python
+from tests.conftest import PATIENCE, ROOT, message, run_python
 
 COMMAND = str(Path(sys.executable).with_name("acl-emu"))
 SAMPLE = ROOT / "samples" / "cpp" / "fault_injection.cpp"
@@ -213,7 +213,7 @@ print(aclnnop.aclnnMul(None, 0, executor, None), flush=True)
 
 @pytest.mark.parametrize("how", soc.SCHEDULES)
 def test_a_process_with_a_stream_that_hangs_ends(how: str) -> None:
-    done = run_python(HANG, timeout=60, ACL_EMU_FAULT="aclnnMul:hang", ACL_EMU_SCHEDULE=how)
+    done = run_python(HANG, ACL_EMU_FAULT="aclnnMul:hang", ACL_EMU_SCHEDULE=how)
     assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
 
 
@@ -254,7 +254,7 @@ int main(int argc, char **argv) {
 def test_a_c_program_with_a_stream_that_hangs(tmp_path: Path) -> None:
     program = str(compile_program(tmp_path, C_HANG))
     env = clean_environment(ACL_EMU_FAULT="aclnnMul:hang")
-    assert subprocess.run([program], env=env, timeout=60, stdout=subprocess.DEVNULL).returncode == 7
+    assert subprocess.run([program], env=env, timeout=PATIENCE, stdout=subprocess.DEVNULL).returncode == 7
     with subprocess.Popen([program, "wait"], stdout=subprocess.PIPE, text=True, env=env) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "0\n"

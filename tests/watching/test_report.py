@@ -17,7 +17,7 @@ import acl_emu as acl
 from acl_emu.core import observe
 from acl_emu.core.observe import Place
 from acl_emu.tools.report import Reporter, page, spool_of
-from tests.conftest import ROOT, run_python
+from tests.conftest import PATIENCE, ROOT, run_python
 from tests.watching.test_trace import C_PROGRAM, COMMAND, OPERATOR, Problem
 
 BROWSER = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
@@ -48,7 +48,7 @@ def opened(file: Path, folder: Path, script: str = "", *flags: str) -> dict[str,
         [str(BROWSER), *FLAGS, *flags, f"--user-data-dir={folder / 'profile'}", "--dump-dom", file.as_uri()],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     match = re.search(r"<html([^>]*)>", done.stdout)
     assert match is not None, done.stderr
@@ -240,7 +240,7 @@ def test_a_page_has_a_limit_and_says_so(tmp_path: Path, monkeypatch: pytest.Monk
 def test_the_command_makes_the_page_of_a_program_that_died(tmp_path: Path) -> None:
     source, file = tmp_path / "program.c", tmp_path / "report.html"
     source.write_text(C_PROGRAM)
-    done = subprocess.run([COMMAND, "run", source, "--report", file, "--", "die"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([COMMAND, "run", source, "--report", file, "--", "die"], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 128 + signal.SIGABRT
     data = data_of(file)
     assert data["died"]

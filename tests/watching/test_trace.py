@@ -20,7 +20,7 @@ from acl_emu.tools import growing_file, trace
 from acl_emu.tools.growing_file import GrowingFile
 from acl_emu.tools.trace import FIRST_DEVICE, HOST, Tracer
 from tests.cface import programs
-from tests.conftest import run_python
+from tests.conftest import PATIENCE, run_python
 from tests.runtime.support import upload
 from tests.watching.traces import arrows, load, slice_at, slices
 
@@ -254,7 +254,7 @@ def test_a_c_program_is_traced_to_its_end(c_program: Path, tmp_path: Path, dies:
 def test_the_command_ends_the_trace_of_a_program_that_died(tmp_path: Path) -> None:
     source, file = tmp_path / "program.c", tmp_path / "trace.json"
     source.write_text(C_PROGRAM)
-    done = subprocess.run([COMMAND, "run", source, "--trace", file, "--", "die"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([COMMAND, "run", source, "--trace", file, "--", "die"], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 128 + signal.SIGABRT
     assert file.read_bytes().endswith(b"]\n")
     assert len(slices(load(file))) == 3
