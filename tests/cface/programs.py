@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,6 +44,17 @@ def compile_program(folder: Path, source: str, *flags: str, suffix: str = ".c", 
     )
     assert done.returncode == 0, done.stderr
     return program
+
+
+@contextmanager
+def once(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder that all processes of a test run share, for one of them at a time: what it lacks is compiled by whoever comes first."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
 
 
 def clean_environment(**variables: str) -> dict[str, str]:

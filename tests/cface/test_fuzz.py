@@ -10,7 +10,7 @@ import pytest
 from acl_emu.api.border import FUNCTIONS
 from acl_emu.api.prototypes import phases
 from acl_emu.codegen.python_faces import operators
-from tests.cface.programs import clean_environment, compile_program, run
+from tests.cface.programs import clean_environment, compile_program, once, run
 
 SOURCE = Path(__file__).with_name("fuzz.c")
 SEEDS = 8
@@ -122,10 +122,17 @@ def refused_calls() -> str:
     return "\n".join(["static void not_emulated(void)", "{", f"    switch (below({max(1, len(lines))})) {{", *lines, "    }", "}", ""])
 
 
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with once("fuzz", tmp_path_factory) as folder:
+        if not (folder / "fuzz").exists():
+            (folder / "declared.inc").write_text(operator_calls() + refused_calls(), encoding="utf-8")
+            compile_program(folder, SOURCE.read_text(encoding="utf-8"), "-Wno-unused-function", name="fuzz")
+    return folder / "fuzz"
+
+
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_random_calls(seed: int, tmp_path: Path) -> None:
-    (tmp_path / "declared.inc").write_text(operator_calls() + refused_calls(), encoding="utf-8")
-    program = compile_program(tmp_path, SOURCE.read_text(encoding="utf-8"), "-Wno-unused-function", name="fuzz")
+def test_random_calls(seed: int, program: Path) -> None:
     schedule = SCHEDULES[seed % len(SCHEDULES)]
     done = run(program, str(seed), str(CALLS), env=clean_environment(ACL_EMU_DEVICES="2", ACL_EMU_SCHEDULE=schedule))
     assert (done.returncode, done.stderr) == (0, "")

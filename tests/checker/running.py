@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.cface.programs import clean_environment, compile_program, run
+from tests.cface.programs import clean_environment, compile_program, once, run
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -46,11 +44,7 @@ def parse(text: str) -> list[Entry]:
 
 def compiled(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program of this folder, compiled once for all processes of a test run."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "checker_programs"
-    folder.mkdir(exist_ok=True)
-    with (folder / f"{source.stem}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with once(f"checker_{source.stem}", tmp_path_factory) as folder:
         if not (folder / source.stem).exists():
             compile_program(
                 folder, source.read_text(encoding="utf-8"), f"-I{PROGRAMS}", "-gdwarf-4", suffix=source.suffix, name=source.stem
