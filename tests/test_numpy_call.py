@@ -16,15 +16,13 @@ from acl_emu.api import numpy_call
 from acl_emu.core import handles
 from acl_emu.core.dtypes import FLOAT
 from acl_emu.runtime import context
-from acl_emu.spec import Operand, Out, Plan, direct, operator
+from acl_emu.runtime.tensor import Scalar
+from acl_emu.spec import HandleKind, In, ListOf, Operand, Out, Plan, direct, operator
 from acl_emu.spec.kinds import (
     BoolArrayIn,
     FloatArrayIn,
     IntArrayIn,
     ScalarIn,
-    ScalarListIn,
-    TensorListIn,
-    TensorListOut,
 )
 from tests.conftest import used_bytes
 
@@ -34,14 +32,14 @@ Sums = Annotated[Operand, Out(FLOAT)]
 
 @operator()
 def aclnnEverything(
-    tensors: TensorListIn,
+    tensors: Annotated[list[Operand], ListOf(In())],
     scalar: ScalarIn,
     ints: IntArrayIn,
     floats: FloatArrayIn,
     bools: BoolArrayIn,
-    scalars: ScalarListIn,
+    scalars: Annotated[list[Scalar], ListOf(HandleKind(Scalar))],
     sums: Sums,
-    copies: TensorListOut,
+    copies: Annotated[list[Operand], ListOf(Out(), like="tensors")],
 ) -> Plan:
     """An operator with a parameter of every kind: totals of what it was given, and copies of the tensors."""
     numbers = [

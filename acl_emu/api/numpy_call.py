@@ -18,7 +18,7 @@ from acl_emu.core import dtypes
 from acl_emu.core.documented import PHASE_ONE
 from acl_emu.runtime import context
 from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
-from acl_emu.spec.kinds import HandleKind, Kind, TensorKind
+from acl_emu.spec.kinds import HandleKind, Kind, ListKind, TensorKind
 
 Array = npt.NDArray[Any]
 
@@ -126,23 +126,21 @@ _NUMBER_TYPES = ((bool, c.ACL_BOOL), (int, c.ACL_INT64), (float, c.ACL_FLOAT), (
 
 
 def _argument(kind: Kind, name: str, value: Any, stack: ExitStack, outputs: list[tuple[Array, _Upload]]) -> Any:
-    if value is None or not isinstance(kind, (TensorKind, HandleKind)):
+    if value is None or not isinstance(kind, (TensorKind, HandleKind, ListKind)):
         return value
     if isinstance(kind, TensorKind):
         return _tensor(kind, name, value, stack, outputs)
-    if kind.kind is TensorList:
-        members = [_tensor(kind, f"{name}[{i}]", member, stack, outputs) for i, member in enumerate(value)]
-        return _kept(api.aclCreateTensorList(members), api.aclDestroyTensorList, stack)
-    if kind.kind is Scalar:
+    if isinstance(kind, ListKind):
+        value = [_argument(kind.member, f"{name}[{i}]", member, stack, outputs) for i, member in enumerate(value)]
+    elif kind.kind is Scalar:
         return _kept(_scalar(name, value), api.aclDestroyScalar, stack)
-    if kind.kind is ScalarList:
-        scalars = [_kept(_scalar(f"{name}[{i}]", member), api.aclDestroyScalar, stack) for i, member in enumerate(value)]
-        return _kept(api.aclCreateScalarList(scalars), api.aclDestroyScalarList, stack)
-    create, destroy = _ARRAYS[kind.kind]
+    create, destroy = _SEQUENCES[kind.kind]
     return _kept(create(value), destroy, stack)
 
 
-_ARRAYS: dict[type[Any], tuple[Callable[..., Any], Callable[..., Any]]] = {
+_SEQUENCES: dict[type[Any], tuple[Callable[..., Any], Callable[..., Any]]] = {
+    TensorList: (api.aclCreateTensorList, api.aclDestroyTensorList),
+    ScalarList: (api.aclCreateScalarList, api.aclDestroyScalarList),
     IntArray: (api.aclCreateIntArray, api.aclDestroyIntArray),
     FloatArray: (api.aclCreateFloatArray, api.aclDestroyFloatArray),
     BoolArray: (api.aclCreateBoolArray, api.aclDestroyBoolArray),

@@ -15,7 +15,7 @@ from acl_emu.engine.marks import MARKS, ROW
 from acl_emu.engine.signature import signature_of
 from acl_emu.engine.trace import trace
 from acl_emu.runtime.tensor import IntArray, Operand, Scalar, make_view
-from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, HandleKind, IntKind, Kind, TensorKind
+from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, HandleKind, IntKind, Kind, ListKind, TensorKind
 from acl_emu.spec.operator import Operator
 from aclnnop.index import MODULES
 
@@ -55,6 +55,8 @@ def _values(name: str, kind: Kind, shape: tuple[int, ...]) -> list[Any]:
         shapes = [shape, shape[:-1], (1,), ()] if kind.io == "out" else [shape]
         given = [Operand(name, make_view(one, dtype.code, None, 0, 2, one)) for one in dict.fromkeys(shapes)]
         return [*given, None] if kind.optional else given
+    if isinstance(kind, ListKind):
+        return [[value] for value in _values(f"{name}[0]", kind.member, shape) if value is not None]
     if isinstance(kind, IntKind):
         return [choice.value for choice in kind.choices] if kind.choices else [len(shape) - 1]
     if isinstance(kind, DataTypeKind):

@@ -16,7 +16,7 @@ from acl_emu.codegen.python_faces import operators
 from acl_emu.core import documented
 from acl_emu.core.documented import Documented
 from acl_emu.spec import Operator
-from acl_emu.spec.kinds import IntKind, StringKind, TensorKind
+from acl_emu.spec.kinds import IntKind, StringKind, tensor_kind
 from acl_emu.tools import describe
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,8 +53,9 @@ def _dtypes(operator: Operator) -> str:
     """Parameters with the same dtypes together."""
     groups: dict[str, list[str]] = {}
     for name, kind in operator.parameters:
-        if isinstance(kind, TensorKind):
-            groups.setdefault(describe.dtypes(operator, kind), []).append(name)
+        tensor = tensor_kind(kind)
+        if tensor is not None:
+            groups.setdefault(describe.dtypes(operator, tensor), []).append(name)
     return "; ".join(f"{', '.join(names)}: {listed}" for listed, names in groups.items())
 
 

@@ -19,6 +19,7 @@ from acl_emu.spec.checks import (
     wrap_dim,
 )
 from acl_emu.spec.examples import Example, between, numbers
+from acl_emu.spec.families import in_place
 from acl_emu.spec.kinds import (
     Bool,
     BoolArrayIn,
@@ -36,18 +37,16 @@ from acl_emu.spec.kinds import (
     Int,
     IntArrayIn,
     IntKind,
+    ListOf,
     OptionalFloatIn,
     Out,
     Reduction,
     ReductionMode,
     ScalarIn,
-    ScalarListIn,
     String,
     StringKind,
-    TensorListIn,
-    TensorListOut,
 )
-from acl_emu.spec.operator import AFTER_NULL, CHOICE, CHOICE_LATER, DTYPE, FORMAT, NULL, RANK, Operator, operator
+from acl_emu.spec.operator import AFTER_NULL, CHOICE, CHOICE_LATER, DTYPE, FORMAT, LENGTH, NULL, RANK, Operator, operator
 
 __all__ = [
     "AFTER_NULL",
@@ -56,6 +55,7 @@ __all__ = [
     "CHOICE_LATER",
     "DTYPE",
     "FORMAT",
+    "LENGTH",
     "NULL",
     "RANK",
     "Array",
@@ -76,6 +76,7 @@ __all__ = [
     "Int",
     "IntArrayIn",
     "IntKind",
+    "ListOf",
     "Operand",
     "Operator",
     "OptionalFloatIn",
@@ -85,17 +86,15 @@ __all__ = [
     "Reduction",
     "ReductionMode",
     "ScalarIn",
-    "ScalarListIn",
     "String",
     "StringKind",
-    "TensorListIn",
-    "TensorListOut",
     "between",
     "broadcast_shape",
     "broadcasts_to",
     "cast_directly",
     "castable",
     "direct",
+    "in_place",
     "length_is",
     "mapped",
     "nothing",

@@ -6,15 +6,15 @@ import ctypes
 import enum
 import operator as python_operator
 import struct
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Annotated, Any
 
 from acl_emu.core import dtypes, handles
 from acl_emu.core.dtypes import BF16, DType
-from acl_emu.core.errors import AclnnInvalid
+from acl_emu.core.errors import AclError, AclnnInvalid, AclnnNullptr
 from acl_emu.core.formats import format_name
 from acl_emu.core.soc import Product, Soc
-from acl_emu.runtime.tensor import BoolArray, FloatArray, HandleList, IntArray, Operand, Scalar, ScalarList, Tensor, TensorList
+from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Operand, Scalar, ScalarList, Tensor, TensorList
 
 MAX_DIMS = 8
 MOST_ELEMENTS = 1 << 48
@@ -26,8 +26,10 @@ class Kind:
 
     c_type = ""
     io = "in"
+    pointer = False
+    """Whether an argument can be a null pointer."""
     optional = False
-    """Whether a null pointer is allowed."""
+    """Whether it may be one."""
     python_type = "int"
     """For the type stubs."""
 
@@ -47,6 +49,14 @@ class Kind:
         """The argument as the operator function gets it; None for a null pointer."""
         return self.given(name, self.find(name, value))
 
+    def check_null(self, name: str, value: Any) -> None:
+        """Raise 161001 for a null pointer where none is allowed."""
+        if value is None and self.pointer and not self.optional:
+            raise AclnnNullptr(f"{name} must not be a null pointer (expected {self.c_type})")
+
+    def check_length(self, name: str, value: Any, others: dict[str, Any]) -> None:
+        """Raise 161002 for a number of members outside the declaration; ``others`` are all arguments by name."""
+
     def check_dtype(self, name: str, value: Any, soc: Soc) -> None:
         """Raise 161002 for a data type outside the declaration."""
 
@@ -63,6 +73,7 @@ class Kind:
 class TensorKind(Kind):
     """A tensor: ``In(FLOAT, FLOAT16)``, ``Out(FLOAT)``; no dtype listed means any."""
 
+    pointer = True
     python_type = "Handle"
 
     def __init__(
@@ -173,45 +184,113 @@ def _computable(code: int, soc: Soc) -> bool:
 
 
 class HandleKind(Kind):
-    """A scalar, array or list object."""
+    """A scalar or array object."""
 
+    pointer = True
     python_type = "Handle"
 
-    def __init__(self, kind: type[Any], *allowed: DType, optional: bool = False, io: str = "in") -> None:
+    def __init__(self, kind: type[Any], *allowed: DType, optional: bool = False) -> None:
         self.kind = kind
         self.allowed = allowed
         """The types of a scalar; none listed means any."""
         self.optional = optional
-        self.io = io
-        self.c_type = f"const {kind.c_name}*" if io == "in" else f"{kind.c_name}*"
+        self.c_type = f"const {kind.c_name}*"
 
     def find(self, name: str, value: Any) -> Any:
-        thing = _living(name, value, self.kind) if value else None
-        if isinstance(thing, HandleList):
-            kind = Tensor if isinstance(thing, TensorList) else Scalar
-            return tuple(None if member is None else _living(f"{name}[{i}]", member, kind) for i, member in enumerate(thing.members))
-        return thing
+        return _living(name, value, self.kind) if value else None
 
     def key(self, found: Any) -> Hashable:
-        if found is None:
-            return None
-        if self.kind is TensorList:
-            return tuple(None if tensor is None else tensor.view for tensor in found)
-        if self.kind is ScalarList:
-            return tuple(None if scalar is None else scalar.key for scalar in found)
-        return found.key  # type: ignore[no-any-return]
-
-    def given(self, name: str, found: Any) -> Any:
-        if found is None or not issubclass(self.kind, HandleList):
-            return found
-        if self.kind is TensorList:
-            return [None if tensor is None else Operand(f"{name}[{i}]", tensor.view) for i, tensor in enumerate(found)]
-        return list(found)
+        return None if found is None else found.key
 
     def check_dtype(self, name: str, value: Any, soc: Soc) -> None:
         if self.allowed and (value.dtype not in self.allowed or (value.dtype is BF16 and not soc.bf16)):
             wanted = ", ".join(str(dtype) for dtype in self.allowed)
             raise AclnnInvalid(f"{name} has dtype {value.dtype}, expected one of {wanted} on {soc.name}")
+
+
+class ListKind(Kind):
+    """A list of tensors or scalars, every one of which is checked as a parameter of the member's kind would be."""
+
+    pointer = True
+    python_type = "Handle"
+
+    def __init__(
+        self, member: TensorKind | HandleKind, *, optional: bool, least: int, most: int | None, like: str, null: type[AclError]
+    ) -> None:
+        self.member = member
+        self.kind: type[Any] = TensorList if isinstance(member, TensorKind) else ScalarList
+        self.io = member.io
+        self.optional = optional
+        self.least = least
+        self.most = most
+        self.like = like
+        self.null = null
+        self.c_type = ("const " if member.c_type.startswith("const ") else "") + f"{self.kind.c_name}*"
+
+    def find(self, name: str, value: Any) -> tuple[Any, ...] | None:
+        thing = _living(name, value, self.kind) if value else None
+        return None if thing is None else tuple(self.member.find(f"{name}[{i}]", member) for i, member in enumerate(thing.members))
+
+    def key(self, found: tuple[Any, ...] | None) -> Hashable:
+        return None if found is None else tuple(map(self.member.key, found))
+
+    def given(self, name: str, found: tuple[Any, ...] | None) -> list[Any] | None:
+        return None if found is None else [self.member.given(f"{name}[{i}]", one) for i, one in enumerate(found)]
+
+    def check_null(self, name: str, value: list[Any] | None) -> None:
+        super().check_null(name, value)
+        for index, member in enumerate(value or ()):
+            if member is None and not self.member.optional:
+                raise self.null(f"{name}[{index}] must not be a null pointer (expected {self.member.c_type})")
+
+    def check_length(self, name: str, value: list[Any], others: dict[str, Any]) -> None:
+        count = len(value)
+        if count < self.least or (self.most is not None and count > self.most):
+            wanted = f"at least {self.least}" if self.most is None else f"{self.least} to {self.most}"
+            raise AclnnInvalid(f"{name} has {count} members, expected {wanted}")
+        other = others[self.like] if self.like else None
+        if other is not None and len(other) != count:
+            raise AclnnInvalid(f"{name} has {count} members, expected as many as {self.like}: {len(other)}")
+
+    def check_dtype(self, name: str, value: list[Any], soc: Soc) -> None:
+        for part, member in self._members(name, value):
+            self.member.check_dtype(part, member, soc)
+
+    def check_format(self, name: str, value: list[Any]) -> None:
+        for part, member in self._members(name, value):
+            self.member.check_format(part, member)
+
+    def check_rank(self, name: str, value: list[Any]) -> None:
+        for part, member in self._members(name, value):
+            self.member.check_rank(part, member)
+
+    @staticmethod
+    def _members(name: str, value: list[Any]) -> Iterator[tuple[str, Any]]:
+        return ((f"{name}[{index}]", member) for index, member in enumerate(value) if member is not None)
+
+
+def ListOf(
+    member: TensorKind | HandleKind,
+    *,
+    optional: bool = False,
+    least: int = 1,
+    most: int | None = None,
+    like: str = "",
+    null: type[AclError] = AclnnNullptr,
+) -> ListKind:
+    """A list: ``ListOf(In(FLOAT))``, ``ListOf(Out(FLOAT), like="x")``, ``ListOf(HandleKind(Scalar, FLOAT), least=0, most=50)``.
+
+    A null member is allowed where the member's kind is optional, else it is ``null``: 161001, or ``AclnnInvalid`` for 161002. A list with
+    fewer than ``least`` or more than ``most`` members, or not as many as the parameter ``like`` has, is 161002. With ``least=0`` the
+    operator gets an empty list as ``[]``.
+    """
+    return ListKind(member, optional=optional, least=least, most=most, like=like, null=null)
+
+
+def tensor_kind(kind: Kind) -> TensorKind | None:
+    """What the tensors of a parameter are declared as: itself, or the members of a list; None where it has no tensors."""
+    member = kind.member if isinstance(kind, ListKind) else kind
+    return member if isinstance(member, TensorKind) else None
 
 
 class IntKind(Kind):
@@ -284,6 +363,7 @@ class BoolKind(Kind):
 class StringKind(Kind):
     """A C string, checked against a set of words where one is declared."""
 
+    pointer = True
     python_type = "str | None"
 
     def __init__(self, c_type: str = "const char*", *, optional: bool = False, choices: tuple[str, ...] = ()) -> None:
@@ -333,8 +413,5 @@ ScalarIn = Annotated[Scalar, HandleKind(Scalar)]
 IntArrayIn = Annotated[IntArray, HandleKind(IntArray)]
 FloatArrayIn = Annotated[FloatArray, HandleKind(FloatArray)]
 BoolArrayIn = Annotated[BoolArray, HandleKind(BoolArray)]
-TensorListIn = Annotated[list[Operand], HandleKind(TensorList)]
-TensorListOut = Annotated[list[Operand], HandleKind(TensorList, io="out")]
-ScalarListIn = Annotated[list[Scalar], HandleKind(ScalarList)]
 String = Annotated[str, StringKind()]
 DataType = Annotated[int, DataTypeKind()]

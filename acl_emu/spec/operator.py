@@ -12,14 +12,13 @@ from acl_emu.core import constants as c
 from acl_emu.core import documented, handles, observe, soc
 from acl_emu.core._door import Door
 from acl_emu.core.documented import PHASE_ONE
-from acl_emu.core.errors import AclError, AclnnInner, AclnnNullptr, report
+from acl_emu.core.errors import AclError, AclnnInner, report
 from acl_emu.core.soc import ALL, Product
 from acl_emu.runtime import objects, plans
 from acl_emu.runtime.executor import Executor, Plan, find_executor
 from acl_emu.runtime.plans import Planned
-from acl_emu.runtime.tensor import TensorList
 from acl_emu.spec.examples import Example, Examples
-from acl_emu.spec.kinds import HandleKind, Kind, StringKind, TensorKind
+from acl_emu.spec.kinds import Kind, ListKind, TensorKind, tensor_kind
 
 Check = Callable[["Operator", tuple[Any, ...]], Plan | None]
 _Build = TypeVar("_Build", bound=Callable[[], Iterable[Example]])
@@ -42,14 +41,21 @@ class Parameter(NamedTuple):
 def NULL(operator: Operator, values: tuple[Any, ...]) -> None:
     """161001 for a null pointer where none is allowed."""
     for (name, kind), value in zip(operator.parameters, values, strict=True):
-        if value is None and not kind.optional and isinstance(kind, (TensorKind, HandleKind, StringKind)):
-            raise AclnnNullptr(f"{operator.name}: {name} must not be a null pointer (expected {kind.c_type})")
+        kind.check_null(name, value)
 
 
-def _each(operands_only: bool, method: str) -> Check:
+def LENGTH(operator: Operator, values: tuple[Any, ...]) -> None:
+    """161002 for a list with too few or too many members."""
+    by_name = dict(zip(operator.names, values, strict=True))
+    for name, kind in operator.parameters:
+        if by_name[name] is not None:
+            kind.check_length(name, by_name[name], by_name)
+
+
+def _each(method: str) -> Check:
     def check(operator: Operator, values: tuple[Any, ...]) -> None:
         for (name, kind), value in zip(operator.parameters, values, strict=True):
-            if value is not None and isinstance(kind, TensorKind) == operands_only:
+            if value is not None:
                 getattr(kind, method)(name, value)
 
     return check
@@ -63,11 +69,11 @@ def DTYPE(operator: Operator, values: tuple[Any, ...]) -> None:
             kind.check_dtype(name, value, chip)
 
 
-FORMAT = _each(True, "check_format")
-RANK = _each(True, "check_rank")
-CHOICE = _each(False, "check_choice")
+FORMAT = _each("check_format")
+RANK = _each("check_rank")
+CHOICE = _each("check_choice")
 
-STANDARD_ORDER: tuple[Check, ...] = (NULL, DTYPE, FORMAT, RANK, CHOICE)
+STANDARD_ORDER: tuple[Check, ...] = (NULL, LENGTH, DTYPE, FORMAT, RANK, CHOICE)
 AFTER_NULL = STANDARD_ORDER[1:]
 """For operators with a check of their own behind the first."""
 CHOICE_LATER = STANDARD_ORDER[:-1]
@@ -85,22 +91,22 @@ class Operator:
         self.summary = inspect.getdoc(function) or ""
         self.products = products
         self.elsewhere = elsewhere
-        self.checks = checks
         self.example_sources: list[Examples] = []
         """What builds its examples, for those who have to know the products first."""
         hints = get_type_hints(function, include_extras=True)
         self.parameters = tuple(Parameter(name, _kind_of(self.name, name, hints[name])) for name in inspect.signature(function).parameters)
-        self._names = tuple(parameter.name for parameter in self.parameters)
+        self.names = tuple(parameter.name for parameter in self.parameters)
         self._kinds = tuple(parameter.kind for parameter in self.parameters)
-        self._tensor_parameters = [index for index, kind in enumerate(self._kinds) if isinstance(kind, TensorKind) or _is_list(kind)]
+        self._tensor_parameters = [index for index, kind in enumerate(self._kinds) if tensor_kind(kind) is not None]
         self._door = Door(plans.operator_number(self.name), self._get_workspace_size, self._run)
         self.get_workspace_size: Callable[..., tuple[int, int | None, int]] = self._door.plan
         """Phase one, as a program calls it: workspace size, executor, status."""
         self.run: Callable[[int | None, int, int | None, int | None], int] = self._door.run
         """Phase two, as a program calls it: status."""
-        self._has_lists = any(map(_is_list, self._kinds))
+        self._has_lists = any(isinstance(kind, ListKind) for kind in self._kinds)
+        self.checks = checks if self._has_lists else tuple(check for check in checks if check is not LENGTH)
         self._replaceable = {
-            kind: self._names.index(kind.unless) for _, kind in self.parameters if isinstance(kind, TensorKind) and kind.unless
+            kind: self.names.index(kind.unless) for _, kind in self.parameters if isinstance(kind, TensorKind) and kind.unless
         }
 
     @property
@@ -134,13 +140,13 @@ class Operator:
             yield from source.build()
 
     def _get_workspace_size(self, /, *arguments: Any, **named: Any) -> tuple[int, int | None, int]:
-        if named or len(arguments) != len(self._names):
+        if named or len(arguments) != len(self.names):
             arguments = inspect.signature(self.function).bind(*arguments, **named).args
         if observe.watching is None:
             return self.plan(arguments, remember=self._door.seen(arguments))
         answer: tuple[int, int | None, int] = observe.watching.call(
             self.name + PHASE_ONE,
-            self._names,
+            self.names,
             arguments,
             lambda: self.plan(arguments),
             status_last=True,
@@ -193,7 +199,7 @@ class Operator:
                 None if kind in self._replaceable and arguments[self._replaceable[kind]] else value
                 for kind, value in zip(self._kinds, arguments, strict=True)
             ]
-        found = [kind.find(name, value) for kind, name, value in zip(self._kinds, self._names, arguments, strict=True)]
+        found = [kind.find(name, value) for kind, name, value in zip(self._kinds, self.names, arguments, strict=True)]
         planned = self.decide(found)
         tensors = [found[index] for index in self._tensor_parameters]
         if self._has_lists:
@@ -216,7 +222,7 @@ class Operator:
         return plans.find(key) or self._decide(key, found)
 
     def _decide(self, key: Hashable, found: list[Any]) -> Planned:
-        values = tuple(kind.given(name, thing) for kind, name, thing in zip(self._kinds, self._names, found, strict=True))
+        values = tuple(kind.given(name, thing) for kind, name, thing in zip(self._kinds, self.names, found, strict=True))
         parameters = [(values[index], self._kinds[index].io) for index in self._tensor_parameters]
         operands = [operand for value, _ in parameters for operand in (value if isinstance(value, list) else (value,))]
         for place, operand in enumerate(operands):
@@ -252,10 +258,6 @@ def _chip() -> str | None:
         return soc.current().name
     except soc.ConfigurationError:
         return None
-
-
-def _is_list(kind: Kind) -> bool:
-    return isinstance(kind, HandleKind) and kind.kind is TensorList
 
 
 def _kind_of(operator_name: str, name: str, hint: Any) -> Kind:

@@ -19,11 +19,11 @@ from acl_emu.core.errors import AclError
 from acl_emu.runtime.executor import Plan
 from acl_emu.runtime.tensor import Operand, Scalar
 from acl_emu.spec import checks
-from acl_emu.spec.kinds import HandleKind, IntKind, StringKind, TensorKind
-from acl_emu.spec.operator import DTYPE, NULL, STANDARD_ORDER, Operator
+from acl_emu.spec.kinds import IntKind
+from acl_emu.spec.operator import DTYPE, LENGTH, NULL, RANK, STANDARD_ORDER, Operator
 from acl_emu.tools import spell
 
-_EACH = STANDARD_ORDER[2].__code__
+_EACH = RANK.__code__
 """Formats, dimensions and choices share their code."""
 
 
@@ -153,6 +153,7 @@ def _shared_checks() -> dict[CodeType, str]:
     }
     known[checks.require.__code__] = "A rule of this operator"
     known[NULL.__code__] = "No null pointer where none is allowed"
+    known[LENGTH.__code__] = "Every list has a number of members that the operator takes"
     known[DTYPE.__code__] = "Every data type is one that the operator takes on this chip"
     return known
 
@@ -169,7 +170,7 @@ def _described(frame: FrameType, known: dict[CodeType, str]) -> Step:
     if code is _EACH:
         method = given.get("method", "")
         return Step(_EACH_RULES.get(method, method), _standard(given, method))
-    if code is NULL.__code__ or code is DTYPE.__code__:
+    if code in (NULL.__code__, LENGTH.__code__, DTYPE.__code__):
         return Step(known[code], _standard(given, code.co_name))
     if code is checks.require.__code__:
         return Step(known[code], str(given["text"]))
@@ -182,27 +183,37 @@ def _described(frame: FrameType, known: dict[CodeType, str]) -> Step:
     return Step(known[code], f"{code.co_name}({', '.join(_value(value) for value in values)})")
 
 
+_FACTS = {
+    "DTYPE": lambda operand: spell.dtype(operand.view.dtype_code),
+    "check_format": lambda operand: formats.format_name(operand.view.format).removeprefix("ACL_FORMAT_"),
+    "check_rank": lambda operand: f"{operand.rank} ({list(operand.shape)})",
+}
+
+
 def _standard(given: dict[str, Any], what: str) -> str:
-    """What a standard check looked at, parameter by parameter."""
+    """What a standard check looked at, parameter by parameter, lists member by member."""
     said = []
     for (name, kind), value in zip(given["operator"].parameters, given["values"], strict=True):
-        if what == "NULL":
-            if isinstance(kind, (TensorKind, HandleKind, StringKind)):
-                said.append(f"{name} is null" if value is None else name)
-        elif isinstance(value, Operand):
-            fact = {
-                "DTYPE": lambda operand: spell.dtype(operand.view.dtype_code),
-                "check_format": lambda operand: formats.format_name(operand.view.format).removeprefix("ACL_FORMAT_"),
-                "check_rank": lambda operand: f"{operand.rank} ({list(operand.shape)})",
-            }.get(what)
-            if fact is not None:
-                said.append(f"{name} {fact(value)}")
-        elif isinstance(value, Scalar) and what == "DTYPE":
-            said.append(f"{name} {value.dtype.name}")
+        if what == "LENGTH" and isinstance(value, list):
+            said.append(f"{name} {len(value)}")
+        elif what == "NULL" and kind.pointer and not isinstance(value, list):
+            said.append(f"{name} is null" if value is None else name)
         elif what == "check_choice" and isinstance(value, (int, float, str)):
             choices = kind.choices._value2member_map_ if isinstance(kind, IntKind) and kind.choices is not None else {}
             said.append(f"{name} = {spell.argument(value)}" + (f" ({choices[value].name.lower()})" if value in choices else ""))
+        else:
+            parts = [(f"{name}[{i}]", member) for i, member in enumerate(value)] if isinstance(value, list) else [(name, value)]
+            said += [text for part, one in parts if (text := _member(part, one, what))]
     return ", ".join(said)
+
+
+def _member(name: str, value: Any, what: str) -> str:
+    """What a standard check looked at of a tensor or scalar."""
+    if what == "NULL":
+        return f"{name} is null" if value is None else name
+    if isinstance(value, Operand) and what in _FACTS:
+        return f"{name} {_FACTS[what](value)}"
+    return f"{name} {value.dtype.name}" if isinstance(value, Scalar) and what == "DTYPE" else ""
 
 
 def _value(value: Any) -> str:

@@ -7,7 +7,7 @@ import difflib
 import aclnnop
 from acl_emu.core import documented
 from acl_emu.core.soc import PROFILES, Product
-from acl_emu.spec.kinds import IntKind, StringKind, TensorKind
+from acl_emu.spec.kinds import IntKind, ListKind, StringKind, TensorKind, tensor_kind
 from acl_emu.spec.operator import Operator
 from aclnnop.index import MODULES
 
@@ -63,9 +63,11 @@ def one(name: str) -> str:
         f"  products  {products(operator)}",
     ]
     for parameter, kind in operator.parameters:
-        if isinstance(kind, TensorKind):
+        tensor = tensor_kind(kind)
+        if tensor is not None:
             extra = "optional " if kind.optional else ""
-            lines.append(f"  {parameter:20} {extra}{ROLES[kind.io]} tensor: {dtypes(operator, kind)}")
+            what = "list of tensors" if isinstance(kind, ListKind) else "tensor"
+            lines.append(f"  {parameter:20} {extra}{ROLES[kind.io]} {what}: {dtypes(operator, tensor)}")
         elif isinstance(kind, IntKind) and kind.choices is not None:
             lines.append(f"  {parameter:20} {kind.c_type}: {', '.join(f'{choice.value} {choice.name.lower()}' for choice in kind.choices)}")
         elif isinstance(kind, StringKind) and kind.choices:

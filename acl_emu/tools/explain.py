@@ -40,14 +40,12 @@ from acl_emu.runtime.tensor import (
     FloatArray,
     IntArray,
     Scalar,
-    ScalarList,
     Shape,
     Tensor,
-    TensorList,
     make_view,
 )
 from acl_emu.spec import checks
-from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, HandleKind, IntKind, Kind, TensorKind
+from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, HandleKind, IntKind, Kind, ListKind, TensorKind, tensor_kind
 from acl_emu.spec.operator import Operator
 from acl_emu.tools import describe, spell
 from acl_emu.tools.checks_made import Outcome, Step, follow, order
@@ -163,6 +161,8 @@ class _Maker:
     def _make(self, name: str, kind: Kind, text: str) -> Argument:
         if isinstance(kind, TensorKind):
             return self.tensor(name, kind, *_tensor(text))
+        if isinstance(kind, ListKind):
+            return Argument(name, kind, *self._list(name, kind, text))
         if isinstance(kind, HandleKind):
             return Argument(name, kind, *self._object(kind, text))
         if isinstance(kind, IntKind):
@@ -198,24 +198,26 @@ class _Maker:
         if kind.kind is Scalar:
             scalar = _scalar(text)
             return self._issue(scalar), f"{scalar.value} {scalar.dtype.name}"
-        if not (text.startswith("[") and text.endswith("]")):
-            raise Mistake("expected values in brackets, such as [1,2]")
-        items = [item.strip() for item in text[1:-1].split(",") if item.strip()]
-        if kind.kind is TensorList:
-            members = [self.tensor("", kind, *_tensor(item)) for item in items]
-            return self._issue(TensorList([member.value for member in members])), f"[{', '.join(member.words for member in members)}]"
-        if kind.kind is ScalarList:
-            scalars = [_scalar(item) for item in items]
-            listed = ScalarList([self._issue(scalar) for scalar in scalars])
-            return self._issue(listed), f"[{', '.join(f'{scalar.value} {scalar.dtype.name}' for scalar in scalars)}]"
+        items = _items(text)
         readers: dict[type[Any], Callable[[str], Any]] = {IntArray: _whole, FloatArray: float, BoolArray: _truth}
         array = kind.kind([readers[kind.kind](item) for item in items])
         return self._issue(array), repr(array)
+
+    def _list(self, name: str, kind: ListKind, text: str) -> tuple[int, str]:
+        members = [self.make(f"{name}[{i}]", kind.member, item) for i, item in enumerate(_items(text))]
+        listed = kind.kind([member.value for member in members])
+        return self._issue(listed), f"[{', '.join(member.words for member in members)}]"
 
     def retire(self) -> None:
         """The objects are needed no more."""
         for handle in self.handles:
             handles.retire(handle)
+
+
+def _items(text: str) -> list[str]:
+    if not (text.startswith("[") and text.endswith("]")):
+        raise Mistake("expected values in brackets, such as [1,2]")
+    return [item.strip() for item in text[1:-1].split(",") if item.strip()]
 
 
 def _whole(text: str) -> int:
@@ -349,6 +351,8 @@ def _wanted(kind: Kind) -> str:
         return "a tensor such as 4x8:FLOAT"
     if isinstance(kind, IntKind) and kind.choices is not None:
         return " or ".join(f"{choice.value} {choice.name.lower()}" for choice in kind.choices)
+    if isinstance(kind, ListKind):
+        return "a list such as [4x8:FLOAT,3:FLOAT]" if tensor_kind(kind) else "a list such as [1,0.5]"
     if isinstance(kind, HandleKind) and kind.kind is not Scalar:
         return f"{kind.kind.c_name} such as [1,2]"
     return "a data type" if isinstance(kind, DataTypeKind) else kind.c_type.removeprefix("const ")
@@ -582,8 +586,7 @@ def as_text(explanation: Explanation, width: int = 100, paint: Painter = lambda 
 def _argument_lines(arguments: list[Argument]) -> list[str]:
     rows = []
     for argument in arguments:
-        tensor = isinstance(argument.kind, TensorKind) or (isinstance(argument.kind, HandleKind) and argument.kind.kind is TensorList)
-        kind = f"{argument.kind.io}put" if tensor else argument.kind.c_type.removeprefix("const ").removesuffix("*")
+        kind = f"{argument.kind.io}put" if tensor_kind(argument.kind) else argument.kind.c_type.removeprefix("const ").removesuffix("*")
         rows.append((argument.name, kind.replace("inoutput", "in place"), argument.words + (" (assumed)" if argument.assumed else "")))
     return _table(rows)
 

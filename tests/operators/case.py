@@ -15,8 +15,12 @@ from acl_emu.core import dtypes
 from acl_emu.runtime import memory
 from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
 from acl_emu.spec import Operator
+<<<<<<< HEAD
 from acl_emu.spec.examples import numbers as numbers
 from acl_emu.spec.kinds import HandleKind, TensorKind
+=======
+from acl_emu.spec.kinds import HandleKind, ListKind, TensorKind
+>>>>>>> c23fb2b (Lists are operands: ListOf(In(...)) checks every member as a tensor is checked)
 
 Array = npt.NDArray[Any]
 
@@ -216,18 +220,13 @@ class Case:
             return handle
 
         def convert(name: str, kind: Any, value: Any) -> Any:
-            if value is None or not isinstance(kind, (TensorKind, HandleKind)):
+            if value is None or not isinstance(kind, (TensorKind, HandleKind, ListKind)):
                 return value
             if isinstance(kind, TensorKind):
                 return tensor(name, value)
-            if kind.kind is TensorList:
-                handle = acl.aclCreateTensorList([tensor(f"{name}[{i}]", member) for i, member in enumerate(value)])
-            elif kind.kind is ScalarList:
-                handle = acl.aclCreateScalarList([scalar(member) for member in value])
-            elif kind.kind is Scalar:
-                handle = scalar(value)
-            else:
-                handle = _CREATE[kind.kind](value)
+            if isinstance(kind, ListKind):
+                value = [convert(f"{name}[{i}]", kind.member, member) for i, member in enumerate(value)]
+            handle = scalar(value) if kind.kind is Scalar else _CREATE[kind.kind](value)
             stack.callback(_DESTROY[kind.kind], handle)
             return handle
 
@@ -238,7 +237,13 @@ class Case:
         return [convert(name, kind, self.arguments[name]) for name, kind in self.declared.parameters]
 
 
-_CREATE: dict[Any, Any] = {IntArray: acl.aclCreateIntArray, FloatArray: acl.aclCreateFloatArray, BoolArray: acl.aclCreateBoolArray}
+_CREATE: dict[Any, Any] = {
+    IntArray: acl.aclCreateIntArray,
+    FloatArray: acl.aclCreateFloatArray,
+    BoolArray: acl.aclCreateBoolArray,
+    TensorList: acl.aclCreateTensorList,
+    ScalarList: acl.aclCreateScalarList,
+}
 _DESTROY: dict[Any, Any] = {
     IntArray: acl.aclDestroyIntArray,
     FloatArray: acl.aclDestroyFloatArray,

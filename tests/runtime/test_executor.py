@@ -14,8 +14,7 @@ from acl_emu.core import handles
 from acl_emu.core.dtypes import FLOAT
 from acl_emu.runtime.executor import Executor, Plan, Workspace
 from acl_emu.runtime.tensor import BoundOperand, Operand
-from acl_emu.spec import In, Out, operator
-from acl_emu.spec.kinds import TensorListIn, TensorListOut
+from acl_emu.spec import In, ListOf, Out, operator
 from tests.conftest import message
 from tests.runtime.support import NO_HANDLE, allocate, create_stream, create_tensor, download, held, in_thread, smooth_l1, upload
 
@@ -290,11 +289,11 @@ def add_all(inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], _ad
 
 @operator()
 def aclnnTestAddAll(
-    tensors: TensorListIn,
+    tensors: Annotated[list[Operand], ListOf(In(FLOAT))],
     bias: Annotated[Operand, In(FLOAT)],
     extra: Annotated[Operand | None, In(FLOAT, optional=True)],
     out: Annotated[Operand, Out(FLOAT)],
-    others: TensorListOut,
+    others: Annotated[list[Operand], ListOf(Out(FLOAT))],
 ) -> Plan:
     return Plan(add_all, (*tensors, bias), (out, *others), Workspace())
 
