@@ -7,6 +7,8 @@ it the arrays as they lie in memory, with room in the workspace, for kernels tha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -172,6 +174,36 @@ def direct(
 
     present_reads, present_writes = ([operand for operand in operands if operand is not None] for operands in (reads, writes))
     return Plan(run, present_reads, present_writes, workspace, in_blocks=True)
+
+
+def together(plans: Sequence[Plan]) -> Plan:
+    """One launch that carries out several plans, one after the other; they use the same workspace in turn."""
+    busy = [plan for plan in plans if plan.kernel is not None]
+    if len(busy) < 2:
+        return busy[0] if busy else nothing()
+    reads = [operand for plan in busy for operand in plan.reads]
+    writes = [operand for plan in busy for operand in plan.writes]
+    largest = max((plan.workspace for plan in busy), key=lambda workspace: workspace.size)
+    return Plan(Together(busy), reads, writes, largest, in_blocks=any(plan.in_blocks for plan in busy))
+
+
+class Together:
+    """The kernels of several plans, run one after the other."""
+
+    __slots__ = ("_plans",)
+    native = True
+
+    def __init__(self, plans: Sequence[Plan]) -> None:
+        self._plans = plans
+
+    def __call__(self, inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], workspace: int) -> None:
+        """Run them."""
+        read, written = iter(inputs), iter(outputs)
+        for plan in self._plans:
+            assert plan.kernel is not None
+            own = list(islice(read, len(plan.reads))), list(islice(written, len(plan.writes)))
+            with nullcontext() if plan.native else np.errstate(all="ignore"):
+                plan.kernel(*own, workspace)
 
 
 def cast_directly(plan: Plan) -> Plan:

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any
 
+from acl_emu.core import dtypes
 from acl_emu.core.dtypes import DType
 from acl_emu.core.errors import AclError, AclnnInner
 from acl_emu.core.soc import ALL, Product
 from acl_emu.runtime.executor import Plan
+from acl_emu.spec.examples import Example
 from acl_emu.spec.kinds import InOut, Kind, TensorKind
 from acl_emu.spec.operator import STANDARD_ORDER, Check, Operator
 
 
 def derived(
     name: str,
-    parameters: dict[str, Kind],
+    parameters: Mapping[str, Kind],
     plan: Callable[..., Plan],
     *,
     module: str,
@@ -74,7 +76,7 @@ def in_place(
     allowed = types or _common(taken.allowed, given.allowed)
     limits = rank or (max(taken.least, given.least), min(taken.most, given.most))
     kind = InOut(*allowed, const=const, rank=limits, formats=taken.formats, on=on)
-    return derived(
+    made = derived(
         f"aclnnInplace{plain.name.removeprefix('aclnn')}",
         {ref or f"{first}Ref": kind, **dict(others)},
         lambda changed, *values: plain.function(changed, *values, changed),
@@ -84,6 +86,16 @@ def in_place(
         elsewhere=plain.elsewhere,
         checks=plain.checks,
     )
+    changed, (out, _) = made.names[0], plain.parameters[-1]
+
+    @made.example
+    def from_plain() -> Iterator[Example]:
+        for example in plain.examples():
+            source, result = example[first], example[out]
+            if source.shape == result.shape and dtypes.from_numpy(source.dtype) in allowed:
+                yield {changed: source, **{name: example[name] for name, _ in others}}
+
+    return made
 
 
 def _common(first: tuple[DType, ...], second: tuple[DType, ...]) -> tuple[DType, ...]:

@@ -196,8 +196,8 @@ def _standard(given: dict[str, Any], what: str) -> str:
     for (name, kind), value in zip(given["operator"].parameters, given["values"], strict=True):
         if what == "LENGTH" and isinstance(value, list):
             said.append(f"{name} {len(value)}")
-        elif what == "NULL" and kind.pointer and not isinstance(value, list):
-            said.append(f"{name} is null" if value is None else name)
+        elif what == "NULL" and not kind.pointer:
+            continue
         elif what == "check_choice" and isinstance(value, (int, float, str)):
             choices = kind.choices._value2member_map_ if isinstance(kind, IntKind) and kind.choices is not None else {}
             said.append(f"{name} = {spell.argument(value)}" + (f" ({choices[value].name.lower()})" if value in choices else ""))

@@ -1,31 +1,27 @@
 """aclnnExp and aclnnInplaceExp: e to the power of every element."""
 
-from typing import Annotated
+from typing import Any
 
 import numpy as np
 
-from acl_emu.core.dtypes import BOOL, INT64
-from acl_emu.spec import In, InOut, Operand, Out, Plan, operator, require
-from aclnnop.math.unary import PRODUCTS, RESULTS, elementwise, examples_of
+from acl_emu.core.dtypes import BOOL, INT64, DType
+from acl_emu.spec import Array, Operand, in_place, require
+from aclnnop.math.unary import FLOATING, NEWER, floating, unary
 
 
-@operator(products=PRODUCTS)
-def aclnnExp(self: Annotated[Operand, In(*RESULTS, BOOL, INT64)], out: Annotated[Operand, Out(*RESULTS)]) -> Plan:
-    """Raise e to the power of every element."""
+def real_unless_complex(self: Operand, out: Operand) -> DType:
+    """As ``floating``, but whole numbers have no complex result."""
     require(
-        self.dtype in RESULTS or out.dtype.kind == "float",
+        self.dtype in FLOATING or out.dtype.kind == "float",
         f"out has dtype {out.dtype}, expected a floating-point type where self has dtype {self.dtype}",
     )
-    return elementwise(np.exp, self, out)
+    return floating(self, out)
 
 
-aclnnExp.example(lambda: examples_of(aclnnExp))
+@unary(*FLOATING, INT64, BOOL, results=FLOATING, rule=real_unless_complex, products=NEWER)
+def aclnnExp(self: Array) -> Any:
+    """Raise e to the power of every element."""
+    return np.exp(self)
 
 
-@operator(products=PRODUCTS)
-def aclnnInplaceExp(selfRef: Annotated[Operand, InOut(*RESULTS, const=False)]) -> Plan:
-    """Replace every element by e to its power."""
-    return elementwise(np.exp, selfRef, selfRef)
-
-
-aclnnInplaceExp.example(lambda: examples_of(aclnnInplaceExp))
+aclnnInplaceExp = in_place(aclnnExp)

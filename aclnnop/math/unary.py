@@ -1,31 +1,131 @@
-"""What operators that apply one function to every element share: products, types of the result, plan."""
+"""The family of operators that apply one function to every element: ``@unary(types)`` over the formula declares one."""
 
+from __future__ import annotations
+
+import inspect
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
-from acl_emu.core.dtypes import BF16, COMPLEX64, COMPLEX128, DOUBLE, FLOAT, FLOAT16
-from acl_emu.spec import Array, Example, Operand, Operator, Plan, Product, castable, mapped, numbers, same_shape
+from acl_emu.core.dtypes import BF16, BOOL, COMPLEX64, COMPLEX128, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8, DType
+from acl_emu.spec import ALL, Array, Example, In, Operand, Operator, Out, Plan, Product, castable, mapped, numbers, same_dtype, same_shape
+from acl_emu.spec.families import derived
+from acl_emu.spec.kinds import TensorKind
+from aclnnop.math.conversion import converted as cast
 
-PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})
-RESULTS = (FLOAT, FLOAT16, DOUBLE, COMPLEX64, COMPLEX128, BF16)
+Formula = Callable[[Array], Any]
+Types = tuple[DType, ...]
+
+FLOATS = (FLOAT, FLOAT16, BF16)
+REALS = (*FLOATS, DOUBLE)
+COMPLEX = (COMPLEX64, COMPLEX128)
+FLOATING = (*REALS, *COMPLEX)
+WHOLE = (INT8, INT16, INT32, INT64, UINT8, BOOL)
+"""Whole numbers and truth values."""
+
+NEWER = frozenset({Product.A950, Product.A3, Product.A2})
+OLDER = (Product.A310P, Product.A910)
 
 
-def elementwise(function: Callable[[Array], Array], self: Operand, out: Operand) -> Plan:
-    """``out = function(self)``; whole numbers and truth values are taken as FLOAT, or as DOUBLE where the result is one."""
-    exact = self.dtype.kind in ("float", "complex")
-    via = self.dtype if exact else DOUBLE if out.dtype is DOUBLE else FLOAT
+# What the result is, and what is computed in: a rule checks the type of ``out`` and names the computing type.
+
+
+def floating(self: Operand, out: Operand) -> DType:
+    """A floating-point number; whole numbers and truth values are taken as FLOAT, or as DOUBLE where the result is one."""
+    via = self.dtype if self.dtype.kind in ("float", "complex") else DOUBLE if out.dtype is DOUBLE else FLOAT
     castable(via, out)
-    same_shape(self, out)
+    return via
+
+
+def same(self: Operand, out: Operand) -> DType:
+    """A number of the input's type."""
+    same_dtype(self, out)
+    return self.dtype
+
+
+def converted(self: Operand, out: Operand) -> DType:
+    """A number of the input's type, cast to that of the output."""
+    castable(self.dtype, out)
+    return self.dtype
+
+
+def unary(
+    *types: DType,
+    results: Types = (),
+    rule: Callable[[Operand, Operand], DType] = floating,
+    whole: Formula | None = None,
+    on: dict[Product, Types] | None = None,
+    products: frozenset[Product] = ALL,
+    out: str = "out",
+    const_out: bool = False,
+) -> Callable[[Formula], Operator]:
+    """Declare ``aclnnXxx(input, out)``, whose name, parameter's name, summary and formula are those of the function below.
+
+    ``types`` are those of the input, ``on`` where a product has others. The output has the same ones, without whole numbers where the
+    ``rule`` is ``floating``, unless ``results`` lists them. ``whole`` is the formula of whole numbers where it is another one.
+    """
+
+    def outputs(listed: Types) -> Types:
+        return tuple(dtype for dtype in listed if rule is not floating or dtype.kind in ("float", "complex"))
+
+    def declare(formula: Formula) -> Operator:
+        (first,) = inspect.signature(formula).parameters
+        taken = {Product.A310B: without_bf16(types), **(on or {})}
+        given = {product: without_bf16(results) if results else outputs(listed) for product, listed in taken.items()}
+        kinds = {first: In(*types, on=taken), out: Out(*(results or outputs(types)), const=const_out, on=given)}
+
+        def plan(self: Operand, result: Operand) -> Plan:
+            via = rule(self, result)
+            same_shape(self, result)
+            return applied(formula, whole or formula, via, self, result)
+
+        doc = inspect.getdoc(formula) or ""
+        operator = derived(formula.__name__, kinds, plan, module=formula.__module__, doc=doc, products=products)
+        operator.example(lambda: examples(operator))
+        return operator
+
+    return declare
+
+
+def applied(formula: Formula, whole: Formula, via: DType, self: Operand, out: Operand) -> Plan:
+    """``out = formula(self)``, evaluated in the type of ``via``; truth values are the whole numbers 0 and 1."""
+    if via.kind in ("integer", "bool"):
+        return mapped(whole, reads=(self,), writes=(out,), via=via, compute=np.int8 if via is BOOL else None)
     wide = np.complex128 if via.kind == "complex" else np.float64
-    return mapped(function, reads=(self,), writes=(out,), via=via, compute=wide, single=True)
+    return mapped(formula, reads=(self,), writes=(out,), via=via, compute=wide, single=True)
 
 
-def examples_of(operator: Operator) -> Iterator[Example]:
-    """Positive numbers; whole ones too where the operator takes them."""
-    tensors = [np.abs(numbers((3, 4, 5), dtype, 1, 4)) for dtype in (FLOAT, BF16, DOUBLE)]
-    if len(operator.parameters) == 1:
-        yield from ({"selfRef": x} for x in tensors)
-    else:
-        tensors.append(np.arange(60).reshape(3, 4, 5))
-        yield from ({"self": x, "out": numbers((3, 4, 5), FLOAT, 2)} for x in tensors)
+def cast_to_result(formula: Formula) -> Callable[[Operand, Operand], Plan]:
+    """The plan of members of a list, whole numbers too: those are computed as FLOAT and cast back."""
+
+    def plan(self: Operand, out: Operand) -> Plan:
+        if self.dtype.kind != "integer":
+            return applied(formula, formula, self.dtype, self, out)
+
+        def kernel(x: Array) -> Array:
+            return cast(formula(x), out.dtype)
+
+        return mapped(kernel, reads=(self,), writes=(out,), via=FLOAT, compute=np.float64, raw=(out,))
+
+    return plan
+
+
+def without_bf16(types: Types) -> Types:
+    """What Ascend310B takes: it has BF16, and none of these operators for it."""
+    return tuple(dtype for dtype in types if dtype is not BF16)
+
+
+def unchanged(x: Array) -> Array:
+    """Whole numbers as they are."""
+    return x
+
+
+def examples(operator: Operator) -> Iterator[Example]:
+    """Numbers between 0 and 1, where all functions of the family are defined, of several types."""
+    (first, taken), (out, given) = operator.parameters
+    assert isinstance(taken, TensorKind) and isinstance(given, TensorKind)
+    for dtype in (FLOAT, BF16, DOUBLE, COMPLEX64, INT32, BOOL):
+        if dtype in taken.allowed:
+            result = dtype if dtype in given.allowed else FLOAT
+            yield {first: np.abs(numbers((3, 4, 5), dtype, 1)) % 1, out: numbers((3, 4, 5), result, 2)}

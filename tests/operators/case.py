@@ -15,12 +15,8 @@ from acl_emu.core import dtypes
 from acl_emu.runtime import memory
 from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
 from acl_emu.spec import Operator
-<<<<<<< HEAD
 from acl_emu.spec.examples import numbers as numbers
-from acl_emu.spec.kinds import HandleKind, TensorKind
-=======
 from acl_emu.spec.kinds import HandleKind, ListKind, TensorKind
->>>>>>> c23fb2b (Lists are operands: ListOf(In(...)) checks every member as a tensor is checked)
 
 Array = npt.NDArray[Any]
 

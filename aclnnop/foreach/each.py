@@ -1,0 +1,149 @@
+"""The family of operators that do to every member of a list what a plain operator does to a tensor, in one launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, DType
+from acl_emu.core.errors import AclError, AclnnInvalid, AclnnNullptr
+from acl_emu.runtime.tensor import make_view
+from acl_emu.spec import (
+    DTYPE,
+    FORMAT,
+    LENGTH,
+    NULL,
+    RANK,
+    Example,
+    In,
+    InOut,
+    ListOf,
+    Operand,
+    Operator,
+    Out,
+    Plan,
+    Product,
+    require,
+    same_dtype,
+    together,
+)
+from acl_emu.spec.families import calling_module, derived
+from acl_emu.spec.kinds import Kind, ListKind, TensorKind, tensor_kind
+from acl_emu.spec.tiling import in_tiling
+
+FLOATS = (FLOAT, FLOAT16, BF16)
+PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})
+
+
+def TensorsIn(*types: DType) -> ListKind:
+    """A list of inputs, which may be empty."""
+    return ListOf(In(*types), least=0)
+
+
+def TensorsOut(*types: DType) -> ListKind:
+    """A list of results; all prototypes of the family call it const."""
+    return ListOf(Out(*types, const=True), least=0)
+
+
+def TensorsInOut(*types: DType, null: type[AclError] = AclnnNullptr) -> ListKind:
+    """A list whose members are changed in place."""
+    return ListOf(InOut(*types), least=0, null=null)
+
+
+def foreach(plain: Operator, *types: DType, name: str = "", plan: Callable[[Operand, Operand], Plan] | None = None) -> Operator:
+    """``aclnnForeachXxx(x, out)`` of ``aclnnXxx(self, out)``; members are FLOAT, FLOAT16 or BF16 unless ``types`` says otherwise.
+
+    ``plan`` is for types that the plain operator does not take.
+    """
+    member = plan or plain.function
+    kinds = {"x": TensorsIn(*(types or FLOATS)), "out": TensorsOut(*(types or FLOATS))}
+    made = _made(plain, name, "", kinds, lambda x, out: for_each(member, x, out), PRODUCTS, calling_module())
+
+    @made.example
+    def of_each_type() -> Iterator[Example]:
+        for dtype in types or FLOATS:
+            members = [array.astype(dtype.numpy) for array in _members(plain)]
+            yield {"x": members, "out": [array.copy() for array in members]}
+
+    return made
+
+
+def foreach_in_place(plain: Operator, *, name: str = "") -> Operator:
+    """``aclnnForeachXxxInplace(x)`` of ``aclnnXxx(self, out)``; a null member is 161002 here."""
+    kinds = {"x": TensorsInOut(*FLOATS, null=AclnnInvalid)}
+    only = frozenset({Product.A950})
+    made = _made(plain, name, "Inplace", kinds, lambda x: for_each(plain.function, x, x), only, calling_module())
+    made.example(lambda: [{"x": [array.astype(dtype.numpy) for array in _members(plain)]} for dtype in FLOATS])
+    return made
+
+
+def _made(
+    plain: Operator, name: str, suffix: str, kinds: Mapping[str, Kind], plan: Callable[..., Plan], products: frozenset[Product], module: str
+) -> Operator:
+    name = name or f"aclnnForeach{plain.name.removeprefix('aclnn')}{suffix}"
+    doc = f"{plain.name} for every tensor of a list: {plain.summary[:1].lower()}{plain.summary[1:]}"
+    return derived(name, kinds, plan, module=module, doc=doc, products=products, checks=CHECKS)
+
+
+def _members(plain: Operator) -> Iterator[Any]:
+    """Two arrays of different shapes."""
+    example = next(iter(plain.examples()))
+    array = example[plain.names[0]]
+    yield array
+    yield array[0, :2]
+
+
+def for_each(plan: Callable[..., Plan], *lists: Sequence[Operand]) -> Plan:
+    """``plan`` for the first members of all lists, the second ones and so on, the last list being the results: one launch for all."""
+    *inputs, results = lists
+    return together([plan(*members, flat_as(members[0], result)) for *members, result in zip(*inputs, results, strict=True)])
+
+
+def flat_as(source: Operand, result: Operand) -> Operand:
+    """The first elements of a result that is larger than its input, or of another shape, in the shape of the input."""
+    if source.shape == result.shape:
+        return result
+    require(result.contiguous, f"{result.name} has shape {list(result.shape)}, expected that of {source.name} where it is not contiguous")
+    view = result.view
+    return Operand(result.name, make_view(source.shape, view.dtype_code, None, view.offset, view.format, view.storage), result.place)
+
+
+# The checks of the family. Lists are compared with the first one.
+
+
+def same_types(operator: Operator, values: tuple[Any, ...]) -> None:
+    """161002 for members at the same place that differ in their types."""
+    first, *others = _lists(operator, values)
+    for other in others:
+        for mine, yours in zip(first, other, strict=False):
+            same_dtype(mine, yours)
+
+
+def tiling(operator: Operator, values: tuple[Any, ...]) -> None:
+    """561002 for ranks, for types that differ within a list, for lists of different lengths, and for results that are too small."""
+    with in_tiling():
+        RANK(operator, values)
+        lists = _lists(operator, values)
+        for (name, _), listed in zip(_list_parameters(operator), lists, strict=True):
+            require(len(listed) == len(lists[0]), f"{name} has {len(listed)} members, expected {len(lists[0])} as {operator.names[0]}")
+            for member in listed[1:]:
+                same_dtype(listed[0], member)
+        for (name, kind), listed in zip(_list_parameters(operator), lists, strict=True):
+            for index, (source, member) in enumerate(zip(lists[0], listed, strict=True)):
+                enough = member.size >= source.size if kind.io == "out" else member.shape == source.shape
+                wanted = f"at least {source.size} elements" if kind.io == "out" else f"shape {list(source.shape)}"
+                require(enough, f"{name}[{index}] has shape {list(member.shape)}, expected {wanted} as {source.name}")
+                if kind.io == "out":
+                    flat_as(source, member)
+
+
+CHECKS = (NULL, LENGTH, DTYPE, FORMAT, same_types, tiling)
+
+
+def _list_parameters(operator: Operator) -> list[tuple[str, TensorKind]]:
+    return [(name, member) for name, kind in operator.parameters if isinstance(kind, ListKind) and (member := tensor_kind(kind))]
+
+
+def _lists(operator: Operator, values: tuple[Any, ...]) -> list[list[Operand]]:
+    by_name = dict(zip(operator.names, values, strict=True))
+    return [by_name[name] for name, _ in _list_parameters(operator)]

@@ -1,0 +1,10 @@
+"""aclnnForeachExpm1: aclnnExpm1 for every tensor of a list."""
+
+import numpy as np
+
+from acl_emu.core.dtypes import INT8, INT16, UINT8
+from aclnnop.foreach.each import FLOATS, foreach
+from aclnnop.math.expm1 import aclnnExpm1
+from aclnnop.math.unary import cast_to_result
+
+aclnnForeachExpm1 = foreach(aclnnExpm1, *FLOATS, INT16, INT8, UINT8, plan=cast_to_result(np.expm1))

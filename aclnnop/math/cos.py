@@ -1,0 +1,17 @@
+"""aclnnCos and aclnnInplaceCos: the cosine of every element."""
+
+from typing import Any
+
+import numpy as np
+
+from acl_emu.spec import ALL, Array, Product, in_place
+from aclnnop.math.unary import FLOATING, WHOLE, unary
+
+
+@unary(*FLOATING, *WHOLE, products=ALL - {Product.A950})
+def aclnnCos(input: Array) -> Any:
+    """Take the cosine of every element."""
+    return np.cos(input)
+
+
+aclnnInplaceCos = in_place(aclnnCos)

@@ -1,0 +1,17 @@
+"""aclnnLog10 and aclnnInplaceLog10: the logarithm to base ten of every element."""
+
+from typing import Any
+
+import numpy as np
+
+from acl_emu.spec import Array, in_place
+from aclnnop.math.unary import FLOATING, NEWER, WHOLE, unary
+
+
+@unary(*FLOATING, *WHOLE, products=NEWER)
+def aclnnLog10(self: Array) -> Any:
+    """Take the logarithm to base ten of every element."""
+    return np.log10(self)
+
+
+aclnnInplaceLog10 = in_place(aclnnLog10)

@@ -1,0 +1,17 @@
+"""aclnnLog2 and aclnnInplaceLog2: the logarithm to base two of every element."""
+
+from typing import Any
+
+import numpy as np
+
+from acl_emu.spec import Array, in_place
+from aclnnop.math.unary import FLOATING, NEWER, WHOLE, unary
+
+
+@unary(*FLOATING, *WHOLE, products=NEWER, const_out=True)
+def aclnnLog2(self: Array) -> Any:
+    """Take the logarithm to base two of every element."""
+    return np.log2(self)
+
+
+aclnnInplaceLog2 = in_place(aclnnLog2, const=True)
