@@ -12,7 +12,7 @@ from aclnnop.math.unary import FLOATS, NEWER, same, unary
 @unary(*FLOATS, INT8, INT32, INT64, rule=same, const_out=True, products=NEWER | {Product.A910})
 def aclnnRelu(self: Array) -> Any:
     """Replace every negative element by zero."""
-    return np.maximum(self, 0)
+    return np.where(self <= 0, 0, self)  # NaN stays, and no zero is negative
 
 
 aclnnInplaceRelu = in_place(aclnnRelu, *FLOATS, INT8, INT32, INT64, UINT8)

@@ -9,7 +9,23 @@ from typing import Any
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, BOOL, COMPLEX64, COMPLEX128, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8, DType
-from acl_emu.spec import ALL, Array, Example, In, Operand, Operator, Out, Plan, Product, castable, mapped, numbers, same_dtype, same_shape
+from acl_emu.spec import (
+    ALL,
+    Array,
+    Example,
+    In,
+    Operand,
+    Operator,
+    Out,
+    Plan,
+    Product,
+    between,
+    castable,
+    mapped,
+    numbers,
+    same_dtype,
+    same_shape,
+)
 from acl_emu.spec.families import derived
 from acl_emu.spec.kinds import TensorKind
 from aclnnop.math.conversion import converted as cast
@@ -122,10 +138,14 @@ def unchanged(x: Array) -> Array:
 
 
 def examples(operator: Operator) -> Iterator[Example]:
-    """Numbers between 0 and 1, where all functions of the family are defined, of several types."""
+    """Numbers from 0 to 1, where all functions of the family are defined, of several types."""
     (first, taken), (out, given) = operator.parameters
-    assert isinstance(taken, TensorKind) and isinstance(given, TensorKind)
+    assert isinstance(taken, TensorKind)
+    assert isinstance(given, TensorKind)
     for dtype in (FLOAT, BF16, DOUBLE, COMPLEX64, INT32, BOOL):
         if dtype in taken.allowed:
             result = dtype if dtype in given.allowed else FLOAT
-            yield {first: np.abs(numbers((3, 4, 5), dtype, 1)) % 1, out: numbers((3, 4, 5), result, 2)}
+            inside = (
+                numbers((3, 4, 5), dtype, 1) if dtype.kind == "complex" else between(0, 1 + (dtype.kind != "float"), (3, 4, 5), dtype, 1)
+            )
+            yield {first: inside, out: numbers((3, 4, 5), result, 2)}

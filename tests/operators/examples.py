@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -32,11 +32,13 @@ class Shown(NamedTuple):
 
 def described(case: Case) -> str:
     """The call, tensors by shape and type."""
-    spelled = {
-        name: f"{'x'.join(map(str, value.shape))}:{dtypes.from_numpy(value.dtype).name}" if isinstance(value, np.ndarray) else value
-        for name, value in case.arguments.items()
-    }
-    return f"{case.operator} with {', '.join(f'{name}={value}' for name, value in spelled.items())}"
+
+    def spelled(value: Any) -> str:
+        if isinstance(value, np.ndarray):
+            return f"{'x'.join(map(str, value.shape))}:{dtypes.from_numpy(value.dtype).name}"
+        return f"[{', '.join(map(spelled, value))}]" if isinstance(value, (list, tuple)) else str(value)
+
+    return f"{case.operator} with {', '.join(f'{name}={spelled(value)}' for name, value in case.arguments.items())}"
 
 
 @contextmanager

@@ -131,7 +131,7 @@ def test_errors_of_one_operator() -> None:
     assert call("Exp", Meta((2,), np.int64), Meta((2,), np.complex64)).status() == ACLNN_ERR_PARAM_INVALID
     assert "out has dtype" in message()
     assert call("Log", Meta((2,), np.int64), Meta((2,), np.complex64)).status() == 0
-    assert valid("Log").but(out=Meta((2, 3), FLOAT, format=ACL_FORMAT_NCHW)).status() == ACLNN_ERR_PARAM_INVALID
+    assert valid("Log").but(out=Meta((2, 3), FLOAT, format=ACL_FORMAT_NCHW)).status() == 0  # a device only warns
 
 
 @pytest.mark.parametrize("soc", ["Ascend910B1", "Ascend310B1"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 
@@ -9,20 +11,49 @@ import acl_emu as acl
 import aclnnop
 from acl_emu.codegen.python_faces import operators
 from acl_emu.core import dtypes, soc
-from acl_emu.spec import CHOICE
-from acl_emu.spec.kinds import HandleKind, IntKind, StringKind, TensorKind
+from acl_emu.spec import CHOICE, RANK
+from acl_emu.spec.kinds import IntKind, ListKind, TensorKind, tensor_kind
 from tests.conftest import message, run_python
 from tests.operators.case import Case, Meta
 from tests.operators.examples import GROUPS, NAMES, described, emulating, every_group, every_operator, examples, over_examples
 
 
-def tensors(case: Case) -> list[tuple[str, TensorKind, np.ndarray]]:
-    """The tensor arguments that the call gives."""
-    return [
-        (name, kind, case.arguments[name])
-        for name, kind in case.declared.parameters
-        if isinstance(kind, TensorKind) and case.arguments[name] is not None
-    ]
+class Given(NamedTuple):
+    """A tensor that a call gives: an argument, or a member of a list."""
+
+    parameter: str
+    index: int | None
+    kind: TensorKind
+    array: np.ndarray
+
+    @property
+    def name(self) -> str:
+        """As error texts call it."""
+        return self.parameter if self.index is None else f"{self.parameter}[{self.index}]"
+
+    def replaced(self, case: Case, value: Any) -> Case:
+        """The same call with something else in its place."""
+        if self.index is None:
+            return case.but(**{self.parameter: value})
+        members = list(case.arguments[self.parameter])
+        members[self.index] = value
+        return case.but(**{self.parameter: members})
+
+
+def tensors(case: Case) -> list[Given]:
+    """The tensors that the call gives, members of lists one by one."""
+    found = []
+    for name, kind in case.declared.parameters:
+        value, member = case.arguments[name], tensor_kind(kind)
+        if member is not None and value is not None:
+            given = [(None, value)] if kind is member else list(enumerate(value))
+            found += [Given(name, index, member, array) for index, array in given if array is not None]
+    return found
+
+
+def lists(case: Case) -> list[tuple[str, ListKind]]:
+    """The list parameters that the call gives."""
+    return [(name, kind) for name, kind in case.declared.parameters if isinstance(kind, ListKind) and case.arguments[name] is not None]
 
 
 def holds(chip: soc.Soc, kind: TensorKind, array: np.ndarray) -> bool:
@@ -62,49 +93,83 @@ def test_examples_are_accepted(case: Case) -> None:
 
 @over_examples
 def test_null_for_a_required_parameter(case: Case) -> None:
-    required = [
-        name for name, kind in case.declared.parameters if isinstance(kind, (TensorKind, HandleKind, StringKind)) and not kind.optional
-    ]
+    required = [name for name, kind in case.declared.parameters if kind.pointer and not kind.optional]
     for name in required:
         assert case.but(**{name: None}).status() == acl.ACLNN_ERR_PARAM_NULLPTR, name
         assert name in message()
 
 
 @over_examples
+def test_null_members_of_lists(case: Case) -> None:
+    for name, kind in lists(case):
+        members = list(case.arguments[name])
+        for index in range(len(members)):
+            status = case.but(**{name: [*members[:index], None, *members[index + 1 :]]}).status()
+            if kind.member.optional:
+                assert status != kind.null("").code, (name, index)
+            else:
+                assert status == kind.null("").code, (name, index)
+                assert f"{name}[{index}]" in message()
+
+
+@over_examples
+def test_lengths_of_lists(case: Case) -> None:
+    """Lists that are too short, empty ones among them, or too long; other lists follow where they have to be as long."""
+    for name, kind in lists(case):
+        members = list(case.arguments[name])
+        follow = [other for other, its in lists(case) if other != name]
+        for count in {0, kind.least - 1, len(members) + 1 if kind.most is None else kind.most + 1} - {-1}:
+            changed = {name: [members[i % len(members)] for i in range(count)]}
+            wrong = count < kind.least or (kind.most is not None and count > kind.most)
+            if wrong:
+                assert case.but(**changed).status() == acl.ACLNN_ERR_PARAM_INVALID, (name, count)
+                assert f"{name} has {count} members" in message()
+            elif kind.like:
+                assert case.but(**changed).status() == acl.ACLNN_ERR_PARAM_INVALID, (name, count)
+            elif count == 0:
+                # What an empty list means is the operator's to say, and it has to be said: where all lists are empty it is no fault.
+                assert case.but(**changed, **{other: [] for other in follow}).status() in (0, acl.ACLNN_ERR_PARAM_INVALID), name
+
+
+@over_examples
 def test_dtype_outside_the_declaration(case: Case) -> None:
-    for name, kind, array in tensors(case):
-        allowed = {dtype.code for dtype in kind.dtypes_on(soc.current())}
+    for given in tensors(case):
+        allowed = {dtype.code for dtype in given.kind.dtypes_on(soc.current())}
         for code in [*dtypes.BY_CODE, acl.ACL_DT_UNDEFINED, 77] if allowed else [acl.ACL_DT_UNDEFINED, 77]:
             if code not in allowed:
-                assert case.but(**{name: Meta(array.shape, code)}).status() == acl.ACLNN_ERR_PARAM_INVALID, (name, code)
-                assert name in message()
+                status = given.replaced(case, Meta(given.array.shape, code)).status()
+                assert status == acl.ACLNN_ERR_PARAM_INVALID, (given.name, code)
+                assert given.name in message()
 
 
 @over_examples
 def test_rank_outside_the_declaration(case: Case) -> None:
-    for name, kind, array in tensors(case):
-        for rank in (kind.least - 1, kind.most + 1):
+    wrong = acl.ACLNN_ERR_PARAM_INVALID if RANK in case.declared.checks else acl.ACLNN_ERR_INNER_TILING_ERROR
+    for given in tensors(case):
+        for rank in (given.kind.least - 1, given.kind.most + 1):
             if rank >= 0:
-                assert case.but(**{name: Meta((1,) * rank, array.dtype)}).status() == acl.ACLNN_ERR_PARAM_INVALID, (name, rank)
-                assert name in message()
+                assert given.replaced(case, Meta((1,) * rank, given.array.dtype)).status() == wrong, (given.name, rank)
+                assert given.name in message()
 
 
 @over_examples
 def test_format_outside_the_declaration(case: Case) -> None:
-    for name, kind, array in tensors(case):
-        if kind.formats:
-            other = next(code for code in (acl.ACL_FORMAT_ND, acl.ACL_FORMAT_NCHW) if code not in kind.formats)
-            assert case.but(**{name: Meta(array.shape, array.dtype, format=other)}).status() == acl.ACLNN_ERR_PARAM_INVALID, name
-            assert name in message()
+    for given in tensors(case):
+        if given.kind.formats:
+            other = next(code for code in (acl.ACL_FORMAT_ND, acl.ACL_FORMAT_NCHW) if code not in given.kind.formats)
+            changed = given.replaced(case, Meta(given.array.shape, given.array.dtype, format=other))
+            assert changed.status() == acl.ACLNN_ERR_PARAM_INVALID, given.name
+            assert given.name in message()
 
 
 @over_examples
 def test_negative_strides_and_offsets(case: Case) -> None:
-    for name, _, array in tensors(case):
-        if array.ndim:
-            odd = Meta(array.shape, array.dtype, strides=(-1,) * array.ndim)
-            assert case.but(**{name: odd}).status() == acl.ACLNN_ERR_PARAM_INVALID, name
-        assert case.but(**{name: Meta(array.shape, array.dtype, offset=-1)}).status() == acl.ACLNN_ERR_PARAM_INVALID, name
+    wrong = acl.ACLNN_ERR_PARAM_INVALID if RANK in case.declared.checks else acl.ACLNN_ERR_INNER_TILING_ERROR
+    for given in tensors(case):
+        shape, dtype = given.array.shape, given.array.dtype
+        if shape:
+            assert given.replaced(case, Meta(shape, dtype, strides=(-1,) * len(shape))).status() == wrong, given.name
+        assert given.replaced(case, Meta(shape, dtype, offset=-1)).status() == wrong, given.name
 
 
 @over_examples
@@ -135,7 +200,7 @@ def test_products(name: str) -> None:
                 if chip.product not in built:
                     built[chip.product] = [Case(name, arguments) for arguments in build()]
                 for case in built[chip.product]:
-                    if not all(holds(chip, kind, array) for _, kind, array in tensors(case)):
+                    if not all(holds(chip, given.kind, given.array) for given in tensors(case)):
                         expected = acl.ACLNN_ERR_PARAM_INVALID
                     elif chip.product in declared.products:
                         expected = 0
