@@ -23,6 +23,7 @@ from acl_emu.spec import (
     Out,
     Plan,
     Product,
+    between,
     require,
     same_dtype,
     together,
@@ -58,13 +59,7 @@ def foreach(plain: Operator, *types: DType, name: str = "", plan: Callable[[Oper
     member = plan or plain.function
     kinds = {"x": TensorsIn(*(types or FLOATS)), "out": TensorsOut(*(types or FLOATS))}
     made = _made(plain, name, "", kinds, lambda x, out: for_each(member, x, out), PRODUCTS, calling_module())
-
-    @made.example
-    def of_each_type() -> Iterator[Example]:
-        for dtype in types or FLOATS:
-            members = [array.astype(dtype.numpy) for array in _members(plain)]
-            yield {"x": members, "out": [array.copy() for array in members]}
-
+    made.example(lambda: examples(made))
     return made
 
 
@@ -73,7 +68,7 @@ def foreach_in_place(plain: Operator, *, name: str = "") -> Operator:
     kinds = {"x": TensorsInOut(*FLOATS, null=AclnnInvalid)}
     only = frozenset({Product.A950})
     made = _made(plain, name, "Inplace", kinds, lambda x: for_each(plain.function, x, x), only, calling_module())
-    made.example(lambda: [{"x": [array.astype(dtype.numpy) for array in _members(plain)]} for dtype in FLOATS])
+    made.example(lambda: examples(made))
     return made
 
 
@@ -85,12 +80,13 @@ def _made(
     return derived(name, kinds, plan, module=module, doc=doc, products=products, checks=CHECKS)
 
 
-def _members(plain: Operator) -> Iterator[Any]:
-    """Two arrays of different shapes."""
-    example = next(iter(plain.examples()))
-    array = example[plain.names[0]]
-    yield array
-    yield array[0, :2]
+def examples(operator: Operator) -> Iterator[Example]:
+    """Lists of two members of different shapes, of the first and the last type; numbers from 0 to 1, where all functions of the family are defined."""
+    lists = _list_parameters(operator)
+    listed = lists[0][1].allowed
+    for dtype in dict.fromkeys((listed[0], listed[-1])):
+        high = 1 if dtype.kind == "float" else 2
+        yield {name: [between(0, high, shape, dtype, seed) for shape in ((3, 4), (2, 1, 5))] for seed, (name, _) in enumerate(lists)}
 
 
 def for_each(plan: Callable[..., Plan], *lists: Sequence[Operand]) -> Plan:

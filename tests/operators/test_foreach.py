@@ -167,3 +167,26 @@ def test_products_in_place(chip) -> None:
         chip(profile.name)
         for name in IN_PLACE:
             assert in_place(name, good()).status() == (0 if profile.name.startswith("Ascend950") else ACLNN_ERR_INNER_NULLPTR)
+
+
+def test_copies_are_bit_by_bit(device: int) -> None:
+    for dtype in (np.uint16, np.uint32, np.int64, np.bool_, np.float64, BF16):
+        x = [np.arange(6).reshape(2, 3).astype(dtype), np.ones((), dtype), np.zeros((0, 2), dtype)]
+        results = foreach("Copy", x, [np.zeros_like(one) for one in x]).results(2)
+        assert [result.tobytes() for result in results] == [one.tobytes() for one in x]
+    (result,) = foreach("Copy", [np.array([np.nan, -0.0], np.float32)], [np.zeros(2, np.float32)]).results()
+    assert result.tobytes() == np.array([np.nan, -0.0], np.float32).tobytes()
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, np.dtype(np.int16), np.dtype(np.int32)], ids=str)
+def test_zeros_in_place(dtype: Any, device: int) -> None:
+    x = [np.ones((2, 3), dtype), np.ones((), dtype), np.zeros((0, 2), dtype)]
+    assert all(not result.any() for result in in_place("ZeroInplace", x).results(5))
+
+
+def test_products_of_copy_and_zero(chip) -> None:
+    for profile in soc.PROFILES.values():
+        chip(profile.name)
+        copies, zeros = foreach("Copy", good(), good()).status(), in_place("ZeroInplace", good()).status()
+        assert copies == (0 if profile.product.short in ("950", "A2") else ACLNN_ERR_INNER_NULLPTR)
+        assert zeros == (0 if profile.product.short in ("950", "A3", "A2") else ACLNN_ERR_INNER_NULLPTR)
