@@ -81,7 +81,7 @@ def _made(
 
 
 def examples(operator: Operator) -> Iterator[Example]:
-    """Lists of two members of different shapes, of the first and the last type; numbers from 0 to 1, where all functions of the family are defined."""
+    """Lists of two members of different shapes, of the first and the last type: numbers from 0 to 1, where all functions are defined."""
     lists = _list_parameters(operator)
     listed = lists[0][1].allowed
     for dtype in dict.fromkeys((listed[0], listed[-1])):

@@ -15,8 +15,9 @@ import pytest
 import acl_emu as acl
 import aclnnop
 from acl_emu.core import dtypes, soc
+from acl_emu.spec.kinds import TensorKind, tensor_kind
 from aclnnop.index import MODULES
-from tests.operators.case import Case
+from tests.operators.case import Array, Case
 
 NAMES = sorted(MODULES)
 _GROUP = 25
@@ -28,6 +29,39 @@ class Shown(NamedTuple):
 
     case: Case
     chip: str
+
+
+class Given(NamedTuple):
+    """A tensor that a call gives: an argument, or a member of a list."""
+
+    parameter: str
+    index: int | None
+    kind: TensorKind
+    array: Array
+
+    @property
+    def name(self) -> str:
+        """As error texts call it."""
+        return self.parameter if self.index is None else f"{self.parameter}[{self.index}]"
+
+    def replaced(self, case: Case, value: Any) -> Case:
+        """The same call with something else in its place."""
+        if self.index is None:
+            return case.but(**{self.parameter: value})
+        members = list(case.arguments[self.parameter])
+        members[self.index] = value
+        return case.but(**{self.parameter: members})
+
+
+def tensors(case: Case) -> list[Given]:
+    """The tensors that the call gives, members of lists one by one."""
+    found = []
+    for name, kind in case.declared.parameters:
+        value, member = case.arguments[name], tensor_kind(kind)
+        if member is not None and value is not None:
+            given = [(None, value)] if kind is member else list(enumerate(value))
+            found += [Given(name, index, member, array) for index, array in given if array is not None]
+    return found
 
 
 def described(case: Case) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 import pytest
 
@@ -12,43 +10,10 @@ import aclnnop
 from acl_emu.codegen.python_faces import operators
 from acl_emu.core import dtypes, soc
 from acl_emu.spec import CHOICE, RANK
-from acl_emu.spec.kinds import IntKind, ListKind, TensorKind, tensor_kind
+from acl_emu.spec.kinds import IntKind, ListKind, TensorKind
 from tests.conftest import message, run_python
 from tests.operators.case import Case, Meta
-from tests.operators.examples import GROUPS, NAMES, described, emulating, every_group, every_operator, examples, over_examples
-
-
-class Given(NamedTuple):
-    """A tensor that a call gives: an argument, or a member of a list."""
-
-    parameter: str
-    index: int | None
-    kind: TensorKind
-    array: np.ndarray
-
-    @property
-    def name(self) -> str:
-        """As error texts call it."""
-        return self.parameter if self.index is None else f"{self.parameter}[{self.index}]"
-
-    def replaced(self, case: Case, value: Any) -> Case:
-        """The same call with something else in its place."""
-        if self.index is None:
-            return case.but(**{self.parameter: value})
-        members = list(case.arguments[self.parameter])
-        members[self.index] = value
-        return case.but(**{self.parameter: members})
-
-
-def tensors(case: Case) -> list[Given]:
-    """The tensors that the call gives, members of lists one by one."""
-    found = []
-    for name, kind in case.declared.parameters:
-        value, member = case.arguments[name], tensor_kind(kind)
-        if member is not None and value is not None:
-            given = [(None, value)] if kind is member else list(enumerate(value))
-            found += [Given(name, index, member, array) for index, array in given if array is not None]
-    return found
+from tests.operators.examples import GROUPS, NAMES, described, emulating, every_group, every_operator, examples, over_examples, tensors
 
 
 def lists(case: Case) -> list[tuple[str, ListKind]]:

@@ -10,54 +10,45 @@ from hypothesis import strategies as st
 
 import acl_emu as acl
 from acl_emu.core import dtypes, soc
-from acl_emu.spec.kinds import DataTypeKind, TensorKind
+from acl_emu.spec.kinds import DataTypeKind
 from tests.conftest import message
 from tests.operators.case import Array, Case, Refused
 from tests.operators.drawing import layouts
-from tests.operators.examples import described, emulating, every_operator, examples, naming
+from tests.operators.examples import Given, described, emulating, every_operator, examples, naming, tensors
 
 REFUSALS = (acl.ACLNN_ERR_PARAM_NULLPTR, acl.ACLNN_ERR_PARAM_INVALID, acl.ACLNN_ERR_INNER_TILING_ERROR)
 """What phase one may say to a call that is wrong."""
 LONGEST = 9
 
 
-def arrays(case: Case) -> dict[str, Array]:
-    return {
-        name: case.arguments[name]
-        for name, kind in case.declared.parameters
-        if isinstance(kind, TensorKind) and case.arguments[name] is not None
-    }
-
-
-def lengths(draw: st.DrawFn, given: dict[str, Array]) -> dict[int, int]:
+def lengths(draw: st.DrawFn, given: list[Given]) -> dict[int, int]:
     """Another length for each that the example has, wherever it occurs: what fitted together still does."""
-    found = sorted({length for array in given.values() for length in array.shape} - {1})
+    found = sorted({length for one in given for length in one.array.shape} - {1})
     return {1: 1, **{length: draw(st.sampled_from((length, *range(LONGEST + 1)))) for length in found}}
 
 
 @st.composite
 def near(draw: st.DrawFn, case: Case) -> Case:
     """The example with other lengths, with other types, or both; some inputs expanded."""
-    given = arrays(case)
-    kinds = {name: kind for name, kind in case.declared.parameters if name in given}
+    given = tensors(case)
     what = draw(st.sampled_from(("lengths", "types", "both")))
     resized = {} if what == "types" else lengths(draw, given)
     retyped: dict[Any, Any] = {}
     if what != "lengths":
-        for old in sorted({array.dtype.name for array in given.values()}):
-            allowed = {dtype for name, array in given.items() if array.dtype.name == old for dtype in kinds[name].dtypes_on(soc.current())}
+        for old in sorted({one.array.dtype.name for one in given}):
+            allowed = {dtype for one in given if one.array.dtype.name == old for dtype in one.kind.dtypes_on(soc.current())}
             storable = sorted((dtype.numpy.name for dtype in allowed if dtype.numpy_name and dtype.bits >= 8), key=str)
             retyped[old] = draw(st.sampled_from((old, *storable)))
-    changes: dict[str, Any] = {}
-    for name, array in given.items():
-        dtype = dtypes.from_numpy(array.dtype).numpy
+    for one in given:
+        dtype = dtypes.from_numpy(one.array.dtype).numpy
         wanted = next((one.numpy for one in dtypes.BY_CODE.values() if one.numpy_name and one.numpy.name == retyped.get(dtype.name)), dtype)
-        shape = tuple(resized.get(length, length) for length in array.shape)
+        shape = tuple(resized.get(length, length) for length in one.array.shape)
         with np.errstate(all="ignore"):
-            changed = np.resize(array, shape).astype(wanted)
-        if kinds[name].io == "in" and changed.size and changed.ndim and draw(st.integers(0, 4)) == 0:
+            changed = np.resize(one.array if wanted.kind == "c" else one.array.real, shape).astype(wanted)
+        if one.kind.io == "in" and changed.size and changed.ndim and draw(st.integers(0, 4)) == 0:
             changed = np.broadcast_to(changed[:1], shape)
-        changes[name] = changed
+        case = one.replaced(case, changed)
+    changes: dict[str, Any] = {}
     for name, kind in case.declared.parameters:
         if isinstance(kind, DataTypeKind):
             old = dtypes.BY_CODE[case.arguments[name]].numpy
