@@ -190,16 +190,21 @@ def together(plans: Sequence[Plan]) -> Plan:
 class Together:
     """The kernels of several plans, run one after the other."""
 
-    __slots__ = ("_plans",)
+    __slots__ = ("plans",)
     native = True
 
     def __init__(self, plans: Sequence[Plan]) -> None:
-        self._plans = plans
+        self.plans = plans
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """Of their graphs, where those can be compiled as a whole."""
+        return tuple({text: None for plan in self.plans for text in getattr(plan.kernel, "signatures", ())})
 
     def __call__(self, inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], workspace: int) -> None:
         """Run them."""
         read, written = iter(inputs), iter(outputs)
-        for plan in self._plans:
+        for plan in self.plans:
             assert plan.kernel is not None
             own = list(islice(read, len(plan.reads))), list(islice(written, len(plan.writes)))
             with nullcontext() if plan.native else np.errstate(all="ignore"):

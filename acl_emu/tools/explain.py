@@ -443,7 +443,8 @@ def _local(error: AclError, function: Callable[..., Any], name: str) -> Any:
 
 
 def _kernel(plan: Plan) -> dict[str, Any]:
-    """Name, computing type and attributes of a plan's kernel, as far as they can be told."""
+    """Name, computing type and attributes of a plan's kernel, as far as they can be told; of several plans in one launch the first's."""
+    plan = getattr(plan.kernel, "plans", (plan,))[0]
     if plan.kernel is None:
         return {}
     run = getattr(plan.kernel, "in_numpy", plan.kernel)
