@@ -1,4 +1,4 @@
-"""An operator is loaded when it is first used, and brings along no other."""
+"""An operator is loaded when it is first used, and brings along no other, unless it is derived from it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def test_an_operator_does_not_import_the_others() -> None:
     assert first == ["at", "first"]
     assert {module for module, *_ in loaded} == FILES
     for module, *others in loaded:
-        assert not others, f"{module} imports {others}"
+        derived = module.startswith("aclnnop.foreach.")  # from the plain operator, which comes along
+        assert len(others) <= derived, f"{module} imports {others}"
 
 
 def test_all_operators_at_once() -> None:
