@@ -69,6 +69,9 @@ ffi.cdef(
     int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch);
     void acl_emu_lane_reach(acl_emu_lane *lane, int64_t place);
     void acl_emu_lane_close(acl_emu_lane *lane);
+    int64_t acl_emu_note_allocation(uint64_t address, uint64_t size, uint64_t extent);
+    void acl_emu_forget_allocation(int64_t place);
+    void acl_emu_watch_faults(uint64_t first, uint64_t end, int device);
     void acl_emu_set_regions(const int64_t *table);
     int acl_emu_holds(uint64_t address, uint64_t size);
 
@@ -84,7 +87,7 @@ ffi.cdef(
 ffi.set_source(
     "acl_emu.core._bridge",
     '#include "bridge.h"',
-    sources=[f"acl_emu/runtime/c/{name}.c" for name in ("program", "bell", "objects", "lanes", "calls")],
+    sources=[f"acl_emu/runtime/c/{name}.c" for name in ("program", "faults", "bell", "objects", "lanes", "calls")],
     include_dirs=["acl_emu/runtime/c"],
     depends=["acl_emu/runtime/c/bridge.h", "acl_emu/runtime/c/shim.h"],
     extra_compile_args=["-std=gnu11", "-O2", "-Wall", "-Wextra"],

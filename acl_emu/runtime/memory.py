@@ -2,7 +2,7 @@
 
 Each device owns a range of addresses that the program sees, in which nothing can be read or written, and another one of the same size
 for kernels, a fixed distance away. Untouched memory costs nothing. Freed memory keeps its bytes and is handed out again as it is.
-A device address that the host dereferences by mistake stops the program with a message that explains it (see ``_on_fault``).
+A device address that the host dereferences by mistake stops the program with a message that explains it (see ``c/faults.c``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import bisect
 import ctypes
 import math
 import os
-import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,13 +24,16 @@ from acl_emu.core import observe
 from acl_emu.core._bridge import ffi, lib
 from acl_emu.core.errors import AclError, DeviceFault, OutOfMemory
 
-ALIGNMENT = 64
+ALIGNMENT = 512
+"""Of device addresses. The document promises 64, devices give 512, and programs rely on more than 64."""
+HOST_ALIGNMENT = 64
 # What the driver maps at a time. An access past its allocation is seen by nobody as long as it stays in mapped memory.
 MAPPED_STEP = 256 << 20
 HUGE_PAGE = 2 << 20
-STAGGERED, STAGGER = 64 << 10, 21 * ALIGNMENT
+STAGGERED, STAGGER = 64 << 10, 2 * ALIGNMENT
 """From which size on allocations lie how far apart, where there is room. A load whose address ends as that of a store just before it waits
-for that store, though it is of another page: all do where one operand lies a little further in its page than another."""
+for that store, though it is of another page: all do where one operand lies a little further in its page than another. With what is added
+to a power of two it makes eight places in a page."""
 HUGE_STAGGER = STAGGER + (68 << 10)
 """The same for those of huge pages: operands a power of two apart compete for the same banks and cache sets."""
 
@@ -66,8 +68,13 @@ class Allocation:
     size: int
     """What was asked for."""
     extent: int
-    """What was set aside, padding included."""
+    """What belongs to it, padding included."""
     policy: int
+
+    @property
+    def footprint(self) -> int:
+        """What it takes of the device's memory."""
+        return -(-self.extent // ALIGNMENT) * ALIGNMENT
 
 
 available: int | None = None
@@ -88,6 +95,8 @@ class DeviceMemory:
         self._lock = threading.Lock()
         self._addresses: list[int] = []
         self._allocations: dict[int, Allocation] = {}
+        self._noted: dict[int, int] = {}
+        """Where C has noted the allocation at an address."""
         self._free: list[tuple[int, int]] = [(self.start, self.end)]
         """Free ranges (first, past the last), by address."""
         self._high = self.start
@@ -98,7 +107,7 @@ class DeviceMemory:
         _regions.append(self)
         _regions.sort(key=lambda region: region.start)
         _publish_regions()
-        _watch_faults()
+        lib.acl_emu_watch_faults(self.start, self.end, device)
 
     def allocate(self, size: int, padding: int, policy: int) -> int:
         """Set ``size`` bytes aside (rounded up to 32, plus padding) and return their device address."""
@@ -115,7 +124,7 @@ class DeviceMemory:
             before, last = self._free[index]
             first = before + gap
             rest = [free for free in ((before, first), (first + step, last)) if free[0] < free[1]]
-            made = Allocation(first, size, step, policy)
+            made = Allocation(first, size, extent, policy)
             # No call in between, behind which a signal could leave one done and the others not.
             self._free[index : index + 1] = rest
             self._allocations[first] = made
@@ -125,6 +134,7 @@ class DeviceMemory:
             if first + step > self._high:
                 self._high = first + step
                 _publish_regions()
+            self._noted[first] = lib.acl_emu_note_allocation(first, size, extent)
         if step >= HUGE_PAGE:
             begin = self._backing + (first - self.start) // HUGE_PAGE * HUGE_PAGE
             _libc.madvise(begin, step, _MADV_HUGEPAGE)  # fewer page faults where it is taken; nothing is lost where it is not
@@ -147,7 +157,7 @@ class DeviceMemory:
             if allocation is None:
                 return False
             place = bisect.bisect_left(self._addresses, address)
-            first, last = address, address + allocation.extent
+            first, last = address, address + allocation.footprint
             index = behind = bisect.bisect_left(self._free, (first, last))
             if behind < len(self._free) and self._free[behind][0] == last:
                 last = self._free[behind][1]
@@ -158,7 +168,8 @@ class DeviceMemory:
             del self._allocations[address]  # as above
             del self._addresses[place]
             self._free[index:behind] = [(first, last)]
-            self.used -= allocation.extent
+            self.used -= allocation.footprint
+            lib.acl_emu_forget_allocation(self._noted.pop(address, -1))
         if observe.watching is not None:
             observe.watching.tell("freed", self, allocation)
         return True
@@ -271,7 +282,7 @@ class HostMemory:
 
     def allocate(self, size: int) -> int:
         """A new block, aligned to 64 bytes."""
-        address = _libc.aligned_alloc(ALIGNMENT, -(-size // ALIGNMENT) * ALIGNMENT)
+        address = _libc.aligned_alloc(HOST_ALIGNMENT, -(-size // HOST_ALIGNMENT) * HOST_ALIGNMENT)
         if not address:
             raise OutOfMemory(f"no room for {size} bytes of host memory")
         with self._lock:
@@ -372,40 +383,3 @@ def fill(target: int, value: int, size: int) -> None:
     pattern = ctypes.create_string_buffer(block, len(block))
     for done in range(0, size, len(block)):
         move(target + done, ctypes.addressof(pattern), min(len(block), size - done))
-
-
-# A program that dereferences a device address
-
-
-class _SigAction(ctypes.Structure):
-    _fields_ = (("handler", ctypes.c_void_p), ("mask", ctypes.c_ulong * 16), ("flags", ctypes.c_int), ("restorer", ctypes.c_void_p))
-
-
-_SA_SIGINFO = 4
-_SI_ADDR = 16
-_previous_action = _SigAction()
-_installed_handler: Any = None
-
-
-def _on_fault(number: int, info: int, _context: int) -> None:
-    """SIGSEGV: explain a device address, then let the signal take its course."""
-    address = ctypes.c_uint64.from_address(info + _SI_ADDR).value
-    region = region_of(address)
-    if region is not None:
-        os.write(
-            2,
-            (
-                f"acl-emu: the host dereferenced device address {address:#x} (device {region.device}): {region.describe(address)}.\n"
-                "acl-emu: device memory cannot be read or written by the host; copy it with aclrtMemcpy "
-                "(ACL_MEMCPY_DEVICE_TO_HOST or ACL_MEMCPY_HOST_TO_DEVICE) and use the copy.\n"
-            ).encode(),
-        )
-    _libc.sigaction(number, ctypes.byref(_previous_action), None)
-
-
-def _watch_faults() -> None:
-    global _installed_handler
-    if _installed_handler is None:
-        _installed_handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(_on_fault)
-        action = _SigAction(handler=ctypes.cast(_installed_handler, ctypes.c_void_p), flags=_SA_SIGINFO)
-        _libc.sigaction(signal.SIGSEGV, ctypes.byref(action), ctypes.byref(_previous_action))

@@ -62,10 +62,11 @@ def test_size_that_means_nothing(device: int, name: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("name", _ALLOCATE)
-@pytest.mark.parametrize("size", [1, 31, 33, 100, 4097])
+@pytest.mark.parametrize("size", [1, 31, 33, 100, 4097, 64 << 10, 2 << 20])
 def test_alignment(device: int, name: str, size: int) -> None:
     addresses = [_ALLOCATE[name](size, HUGE_FIRST)[0] or 1 for _ in range(4)]
-    assert [address % 64 for address in addresses] == [0] * 4
+    aligned = 64 if name == "aclrtMallocHost" else 512  # the document promises 64 for both
+    assert [address % aligned for address in addresses] == [0] * 4
     for address in addresses:
         assert (acl.aclrtFreeHost(address) if name == "aclrtMallocHost" else acl.aclrtFree(address)) == 0
 
@@ -666,7 +667,7 @@ def test_memory_info_follows_allocations(device: int) -> None:
     assert ret == 0
     assert total == 64 << 30
     address = allocate(1 << 20)
-    assert before - acl.aclrtGetMemInfo(acl.ACL_HBM_MEM)[0] in range(1 << 20, (1 << 20) + 129)
+    assert before - acl.aclrtGetMemInfo(acl.ACL_HBM_MEM)[0] in range(1 << 20, (1 << 20) + 1025)
     assert acl.aclrtFree(address) == 0
     assert acl.aclrtGetMemInfo(acl.ACL_HBM_MEM)[0] == before
 

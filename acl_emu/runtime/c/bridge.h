@@ -27,6 +27,15 @@ void *acl_emu_new_array(size_t size);
 
 void acl_emu_callback(uintptr_t function, uintptr_t argument);
 
+/* Device addresses that the host dereferences (faults.c) */
+
+/* Notes an allocation, for the message, and says where; -1 where there is no memory. And its end. */
+int64_t acl_emu_note_allocation(uint64_t address, uint64_t size, uint64_t extent);
+void acl_emu_forget_allocation(int64_t place);
+
+/* Explains a SIGSEGV at one of these addresses, and leaves it to whoever handled it before. */
+void acl_emu_watch_faults(uint64_t first, uint64_t end, int device);
+
 /* Bells (bell.c) */
 
 /* What the background thread of a stream waits on. Tasks are numbered from 1. */
