@@ -17,8 +17,9 @@ from typing import Any
 import aclnnop
 from acl_emu.api.acl_rt.memory import PtrAttributes
 from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, ApiFunction, CParameter
+from acl_emu.cface import last_calls
 from acl_emu.core import constants as c
-from acl_emu.core import documented, handles, observe
+from acl_emu.core import documented, ending, handles, observe
 from acl_emu.core._bridge import ffi, lib
 from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, InvalidParam, NullParam, report
@@ -59,8 +60,21 @@ def attach(side: int, names: int, count: int) -> None:
     _kept.append(_quick)
     connected = ffi.cast("acl_emu_side *", side)
     connected.quick = _quick
-    connected.refusal = ffi.addressof(lib, "acl_emu_refused")
-    connected.entry = ffi.addressof(lib, "acl_emu_call")
+    connected.ended = ffi.addressof(lib, "acl_emu_ended")
+    lib.acl_emu_python = ffi.addressof(lib, "acl_emu_call")
+    lib.acl_emu_python_refuses = ffi.addressof(lib, "acl_emu_refused")
+    connected.refusal = ffi.addressof(lib, "acl_emu_refusal_gate")
+    connected.entry = ffi.addressof(lib, "acl_emu_gate")
+
+
+@ending.when_finished
+def _hand_over() -> None:
+    """From now on C answers alone."""
+    for function, name in enumerate(_names):
+        if name not in _QUICK:
+            _quick[function] = ffi.NULL
+    if _names:
+        last_calls.hand_over(_names)
 
 
 @ffi.def_extern(error=1)  # type: ignore[untyped-decorator]

@@ -9,9 +9,21 @@ ffi.cdef(
     typedef int (*acl_emu_entry)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
     typedef int (*acl_emu_quick)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
     typedef int (*acl_emu_refusal)(const char *name, acl_emu_arg *result, const void *caller);
-    typedef struct { acl_emu_entry entry; acl_emu_refusal refusal; const acl_emu_quick *quick; } acl_emu_side;
+    typedef struct { acl_emu_entry entry; acl_emu_refusal refusal; const acl_emu_quick *quick; const int *ended; }
+        acl_emu_side;
     extern "Python" int acl_emu_call(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
     extern "Python" int acl_emu_refused(const char *name, acl_emu_arg *result, const void *caller);
+
+    extern acl_emu_entry acl_emu_python;
+    extern acl_emu_refusal acl_emu_python_refuses;
+    extern int acl_emu_ended;
+    int acl_emu_gate(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
+    int acl_emu_refusal_gate(const char *name, acl_emu_arg *result, const void *caller);
+    void acl_emu_set_rule(uint32_t function, uint32_t kind, int takes_one, int takes_all, int64_t of_null, int64_t of_dead);
+    int acl_emu_leave_living(uint32_t kind, uint64_t value);
+    void acl_emu_begin_end(void);
+    void acl_emu_end(void);
+    void acl_emu_exit_with(int code);
 
     int acl_emu_copy(uintptr_t target, uintptr_t source, size_t size);
     int acl_emu_on_stack(uintptr_t address, size_t size);
@@ -87,7 +99,7 @@ ffi.cdef(
 ffi.set_source(
     "acl_emu.core._bridge",
     '#include "bridge.h"',
-    sources=[f"acl_emu/runtime/c/{name}.c" for name in ("program", "faults", "bell", "objects", "lanes", "calls")],
+    sources=[f"acl_emu/runtime/c/{name}.c" for name in ("program", "ending", "faults", "bell", "objects", "lanes", "calls")],
     include_dirs=["acl_emu/runtime/c"],
     depends=["acl_emu/runtime/c/bridge.h", "acl_emu/runtime/c/shim.h"],
     extra_compile_args=["-std=gnu11", "-O2", "-Wall", "-Wextra"],

@@ -6,7 +6,6 @@ override what they want to hear. They are called on the thread where it happens,
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import itertools
 import os
@@ -17,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from acl_emu.core import ending
 from acl_emu.core.errors import AclError, take_reported
 
 if TYPE_CHECKING:
@@ -290,9 +290,6 @@ def watch(*tools: Tool) -> None:
     global watching
     if isinstance(watching, AtFirstCall):
         watching.start()
-    if watching is None:
-        atexit.unregister(close)
-        atexit.register(close)  # in a Python program; the library of a C program closes by itself
     watching = Watch([*(watching.tools if watching else []), *tools])
     _changed()
 
@@ -310,6 +307,7 @@ def watched(*tools: Tool) -> Iterator[None]:
         _changed()
 
 
+@ending.when_finished
 def close() -> None:
     """The process ends: let every tool finish."""
     global watching

@@ -145,6 +145,11 @@ class DeviceMemory:
     def _first_fit(self, size: int) -> int | None:
         return next((i for i, (first, last) in enumerate(self._free) if last - first >= size), None)
 
+    def addresses(self) -> list[int]:
+        """Where living allocations begin."""
+        with self._lock:
+            return list(self._addresses)
+
     @property
     def free_bytes(self) -> int:
         """How much can still be given out."""
@@ -228,6 +233,11 @@ def _publish_regions() -> None:
     for index, region in enumerate(_regions[:_MOST_REGIONS]):
         REGION_TABLE[1 + 3 * index : 4 + 3 * index] = [region.start, region.mapped_end, region._backing - region.start]
     REGION_TABLE[0] = min(len(_regions), _MOST_REGIONS)
+
+
+def regions() -> list[DeviceMemory]:
+    """The memory of every device that has been used."""
+    return list(_regions)
 
 
 def region_of(address: int) -> DeviceMemory | None:
@@ -319,6 +329,11 @@ class HostMemory:
                 for block in blocks:
                     block.users.discard(user)
                 self._unused.notify_all()
+
+    def addresses(self) -> list[int]:
+        """Where living blocks begin."""
+        with self._lock:
+            return list(self._blocks)
 
     @property
     def count(self) -> int:

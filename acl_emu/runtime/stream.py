@@ -19,7 +19,6 @@ is done.
 
 from __future__ import annotations
 
-import atexit
 import itertools
 import sys
 import threading
@@ -31,7 +30,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from acl_emu.core import constants as c
-from acl_emu.core import handles, observe, soc
+from acl_emu.core import ending, handles, observe, soc
 from acl_emu.core._bridge import ffi, lib
 from acl_emu.core.errors import AclError, DeviceFault, InvalidHandle, RtParamInvalid
 
@@ -192,6 +191,8 @@ class Stream:
 
     def wait_until(self, place: int, seconds: float) -> bool:
         """Wait for the task at ``place`` without working, so that a time-out can be kept; False when it has passed."""
+        if _exiting:  # there is no other thread that works
+            self.run_until(place)
         deadline = time.monotonic() + seconds
         with self.watched():
             while self.done < place:
@@ -280,7 +281,7 @@ class Stream:
         lib.acl_emu_bell_ring(self._bell, urgent)
 
     def _start_worker(self) -> None:
-        if not self.closed:
+        if not self.closed and not _exiting:
             worker = threading.Thread(target=self._work, name=f"acl-emu stream {self.handle:#x}", daemon=True)
             worker.start()
             self._worker = worker
@@ -469,6 +470,9 @@ class HostThread:
 
     def run(self, function: Task) -> None:
         """Run ``function`` on the thread and wait for it."""
+        if _exiting:  # Python ends its threads, or has ended them
+            _call_here(function)
+            return
         finished = _closed()
         with self._lock:
             if self._thread is None:
@@ -516,8 +520,8 @@ class ReportQueue:
     def launch(self, stream: Stream, function: Task, *, block: bool) -> None:
         """Hand a callback over; with ``block``, return when it has run or the stream has been unsubscribed."""
         finished = _closed()
-        if block and stream.eager and threading.get_ident() == self.thread:
-            self._run(function)  # the thread that has to process the report is the one that waits here
+        if block and (stream.eager or _exiting) and threading.get_ident() == self.thread:
+            _call_here(function)  # the thread that has to process the report is the one that waits here
             function = _nothing
         self._jobs.put((function, finished))
         while block and function is not _nothing and not finished.acquire(timeout=0.05):
@@ -528,24 +532,28 @@ class ReportQueue:
         """Run one callback on the calling thread; False when none came in time."""
         with ExitStack() as watching:
             for stream in list(self.streams):
+                if _exiting:
+                    stream.run_until(stream.submitted)
                 watching.enter_context(stream.watched())
             try:
                 function, finished = self._jobs.get(timeout=seconds)
             except Empty:
                 return False
         try:
-            self._run(function)
+            _call_here(function)
         finally:
             finished.release()
         return True
 
-    def _run(self, function: Task) -> None:
-        outer, _running.in_callback = _running.in_callback, True
-        lib.acl_emu_new_epoch()
-        try:
-            call_user(function)
-        finally:
-            _running.in_callback = outer
+
+def _call_here(function: Task) -> None:
+    """Run a user's callback on the calling thread."""
+    outer, _running.in_callback = _running.in_callback, True
+    lib.acl_emu_new_epoch()
+    try:
+        call_user(function)
+    finally:
+        _running.in_callback = outer
 
 
 def _nothing() -> None:
@@ -562,7 +570,7 @@ def exiting() -> bool:
     return _exiting
 
 
-@atexit.register
+@ending.when_stopping
 def stop_workers(seconds: float = 2.0) -> None:
     """At the end of the process: no new task is begun, and one that is running may end, unless it is the one that ends the process."""
     global _exiting

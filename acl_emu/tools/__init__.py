@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import importlib
 import os
 import sys
@@ -45,7 +44,6 @@ def _start(wanted: dict[str, str]) -> None:
     tools = [tool for tool in made if tool is not None]
     if tools:
         observe.watch(*tools)
-        atexit.register(observe.close)
 
 
 class _Refusal(observe.Tool):

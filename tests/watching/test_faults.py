@@ -331,7 +331,7 @@ def test_the_command_refuses_before_it_runs() -> None:
 AGAIN = "the task failed: again"
 PATHS = [
     ((), 0, [], 0),
-    (("memory=6KiB",), 0, ["no room: from now on 4 rows at a time"], 0),
+    (("memory=8KiB",), 0, ["no room: from now on 4 rows at a time"], 0),
     (("memory=1KiB",), 1, [f"no room: from now on {rows} rows at a time" for rows in (4, 2, 1)], 207001),
     (("aclrtMalloc:3=207001", "aclrtMalloc:5=207001"), 0, [f"no room: from now on {rows} rows at a time" for rows in (4, 2)], 0),
     ((f"{OPERATOR}:task:1=507015",), 0, [AGAIN], 0),

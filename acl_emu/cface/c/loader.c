@@ -185,13 +185,13 @@ static void run_at_end(const char *code)
 /* When the program ends, work that has begun may end, and no more is begun. */
 static void stop(void)
 {
-    run_at_end("from acl_emu.runtime import stream\nstream.stop_workers()\n");
+    run_at_end("from acl_emu.core import ending\nending.stop()\n");
 }
 
 /* Last of all, when the program's own objects are gone: who watched says what was found. */
 __attribute__((destructor)) static void finish(void)
 {
-    run_at_end("from acl_emu.core import observe\nobserve.close()\n");
+    run_at_end("from acl_emu.core import ending\nending.finish()\n");
 }
 
 /* The child of a plain fork has no threads but one: Python's lock may be held by a thread that is gone. */
@@ -257,9 +257,11 @@ static int start_python(int in_process)
     return 1;
 }
 
-/* A process that runs Python may call once more when Python is gone. */
+/* A process that runs Python may call once more when Python is gone: where it could not leave what C needs to answer, that is an error. */
 static void detach(void)
 {
+    if (side.ended && __atomic_load_n(side.ended, __ATOMIC_ACQUIRE))
+        return;
     broken = 1;
     __atomic_store_n(&side.entry, NULL, __ATOMIC_RELEASE);
 }

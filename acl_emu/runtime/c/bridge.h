@@ -27,6 +27,29 @@ void *acl_emu_new_array(size_t size);
 
 void acl_emu_callback(uintptr_t function, uintptr_t argument);
 
+/* The end of Python (ending.c) */
+
+/* Where calls come in: Python answers them until it ends, then C. */
+extern acl_emu_entry acl_emu_python;
+extern acl_emu_refusal acl_emu_python_refuses;
+int acl_emu_gate(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
+int acl_emu_refusal_gate(const char *name, acl_emu_arg *result, const void *caller);
+
+/* A function that gives something back, of some kind: whether its argument says which one, or takes all that are equal; its status for a null
+ * pointer (-1: there is none) and for what is not alive. */
+void acl_emu_set_rule(uint32_t function, uint32_t kind, int takes_one, int takes_all, int64_t of_null, int64_t of_dead);
+
+/* Something that is alive when Python ends; 0 where there is no memory. */
+int acl_emu_leave_living(uint32_t kind, uint64_t value);
+
+/* Python ends: only the calling thread may still call it; and nobody any more. */
+void acl_emu_begin_end(void);
+void acl_emu_end(void);
+extern int acl_emu_ended;
+
+/* What the process exits with, whatever the program says. */
+void acl_emu_exit_with(int code);
+
 /* Device addresses that the host dereferences (faults.c) */
 
 /* Notes an allocation, for the message, and says where; -1 where there is no memory. And its end. */

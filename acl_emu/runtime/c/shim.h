@@ -26,6 +26,7 @@ typedef struct {
     acl_emu_entry entry;
     acl_emu_refusal refusal;
     const acl_emu_quick *quick;
+    const int *ended; /* whether Python has ended, and the entry answers without it */
 } acl_emu_side;
 
 /* Names of the exported functions; the index is what acl_emu_entry gets. */
