@@ -203,14 +203,25 @@ def find_event(handle: int | None, parameter: str = "event") -> Event:
     return event
 
 
+def check_stream(handle: int | None) -> None:
+    """Refuse a handle that is not one of a living stream; null is the default stream of whatever context."""
+    if handle:
+        _living_stream(handle)
+
+
+def _living_stream(handle: int) -> Stream:
+    stream = handles.find(handle, Stream)
+    if stream is None:
+        raise InvalidHandle(f"stream is {handles.describe(handle)}, expected a living aclrtStream")
+    return stream
+
+
 def find_stream(handle: int | None, *, foreign_ok: bool = False) -> Stream:
     """The living stream behind a handle of the current context; null is its default stream."""
     context = current()
     if not handle:
         return context.default_stream
-    stream = handles.find(handle, Stream)
-    if stream is None:
-        raise InvalidHandle(f"stream is {handles.describe(handle)}, expected a living aclrtStream")
+    stream = _living_stream(handle)
     if stream.context is not context and not foreign_ok:
         raise StreamContext(f"stream {handle:#x} belongs to another context than the calling thread's (device {context.device.index})")
     return stream

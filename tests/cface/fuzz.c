@@ -1148,9 +1148,9 @@ static void copy(void)
     case 0:
     case 1: STATUS(refuse, aclrtMemcpy, to, most, from, count, (aclrtMemcpyKind)kind); break;
     case 2:
-    case 3: STATUS(refuse || (count && what == BAD), aclrtMemcpyAsync, to, most, from, count, (aclrtMemcpyKind)kind, stream); break;
+    case 3: STATUS(refuse || what == BAD, aclrtMemcpyAsync, to, most, from, count, (aclrtMemcpyKind)kind, stream); break;
     case 4: STATUS(count && (!to || most < count), aclrtMemset, to, most, wild_int(), count); break;
-    case 5: STATUS(count && (!to || most < count || what == BAD), aclrtMemsetAsync, to, most, wild_int(), count, stream); break;
+    case 5: STATUS(what == BAD || (count && (!to || most < count)), aclrtMemsetAsync, to, most, wild_int(), count, stream); break;
     default: {
         size_t width = (size_t)below(64), height = (size_t)below(8), pitch = width + (size_t)below(16), other = chance(90) ? pitch : wild_size();
         if (room == SIZE_MAX && chance(20)) {
@@ -1163,7 +1163,7 @@ static void copy(void)
         if (chance(50))
             STATUS(refuse, aclrtMemcpy2d, to, pitch, from, other, width, height, (aclrtMemcpyKind)kind);
         else
-            STATUS(refuse || (!nothing && what == BAD), aclrtMemcpy2dAsync, to, pitch, from, other, width, height, (aclrtMemcpyKind)kind, stream);
+            STATUS(refuse || what == BAD, aclrtMemcpy2dAsync, to, pitch, from, other, width, height, (aclrtMemcpyKind)kind, stream);
         break;
     }
     }

@@ -730,3 +730,21 @@ def test_page_size_of_large_allocations(device: int) -> None:
 def test_what_is_not_emulated_says_so(name: str) -> None:
     assert getattr(acl, name)() == acl.ACL_ERROR_RT_FEATURE_NOT_SUPPORT
     assert f"{name} is not emulated" in message()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda stream: acl.aclrtMemcpyAsync(None, 0, None, 0, D2D, stream),
+        lambda stream: acl.aclrtMemsetAsync(None, 0, 0, 0, stream),
+        lambda stream: acl.aclrtMemcpy2dAsync(None, 0, None, 0, 0, 4, D2D, stream),
+    ],
+    ids=["copy", "fill", "rows"],
+)
+def test_nothing_at_all_on_a_stream(device: int, call: Callable[[int | None], int]) -> None:
+    """Nothing is queued, but the stream has to be one."""
+    stream = create_stream()
+    assert [call(stream), call(None)] == [0, 0]
+    assert acl.aclrtDestroyStream(stream) == 0
+    assert [call(stream), call(12345)] == [acl.ACL_ERROR_RT_INVALID_HANDLE] * 2
+    assert "stream is 0x3039" in message()

@@ -201,6 +201,7 @@ def aclrtMemcpy(dst: HostPointer, destMax: int, src: HostPointer, count: int, ki
 def aclrtMemcpyAsync(dst: HostPointer, destMax: int, src: HostPointer, count: int, kind: int, stream: Handle) -> None:
     """Queue a copy; plain host memory makes it wait for the stream and copy at once."""
     if count == 0:
+        context.check_stream(stream)
         return
     target, source = host_address(dst, "dst"), host_address(src, "src")
     _check_pointers("aclrtMemcpyAsync", target, source, kind, _ASYNC_KINDS)
@@ -263,6 +264,8 @@ def aclrtMemcpy2dAsync(
     copy = _rows("aclrtMemcpy2dAsync", dst, dpitch, src, spitch, width, height, kind, _ASYNC_KINDS)
     if copy.height:
         _queue_copy(copy, kind, stream)
+    else:
+        context.check_stream(stream)
 
 
 def _rows(
@@ -319,6 +322,8 @@ def aclrtMemsetAsync(devPtr: HostPointer, maxCount: int, value: int, count: int,
         fill = _checked_fill("aclrtMemsetAsync", devPtr, _fill_address(devPtr), maxCount, value, count)
         task = _while_host_memory_lives(fill.call, fill.now, fill.address)
         context.find_stream(stream).submit(task, fill.describe() if observe.watching is not None else None, size=count)
+    else:
+        context.check_stream(stream)
 
 
 def _fill_address(pointer: HostPointer) -> int:
