@@ -66,6 +66,10 @@ KINDS: dict[str, Kind] = {
         "an output overlaps an input of the same call",
         "give the output its own memory; only the same tensor may be both, element by element",
     ),
+    "peer-access": Kind(
+        "memory of another device is used without access to it",
+        "call aclrtDeviceEnablePeerAccess for the other device first, with the device that uses the memory as the current one",
+    ),
     "race": Kind(
         "two accesses to the same memory are not ordered",
         "synchronize the stream, or record an event on one stream and let the other wait for it",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acl_emu.core import constants as c
 from acl_emu.core.observe import Call, Span, Work
-from acl_emu.runtime import memory
+from acl_emu.runtime import context, memory
 from acl_emu.runtime.stream import Stream, in_callback
 from acl_emu.tools.checker.blocks import Block, Book, Use
 from acl_emu.tools.checker.findings import Findings, Origin, origin_now, origin_of
@@ -108,13 +108,16 @@ class MemoryRules:
         if not work.reads and not work.writes and work.workspace is None:
             return
         origin = origin_of(work.call)
-        if work.kind == "kernel":
-            self._check_overlaps(work, origin, in_place)
+        self._check_overlaps(work, origin, in_place)
+        self._check_peers(work, origin)
         self._access(work, origin, work.stream, clock)
 
     def access_now(self, work: Work) -> None:
         """The host reads or writes at once."""
-        self._access(work, origin_of(work.call), None, self.order.host)
+        origin = origin_of(work.call)
+        self._check_overlaps(work, origin, True)
+        self._check_peers(work, origin)
+        self._access(work, origin, None, self.order.host)
 
     def _access(self, work: Work, origin: Origin, stream: Stream | None, clock: Clock) -> None:
         for span in work.reads:
@@ -253,6 +256,25 @@ class MemoryRules:
             (f"allocated by {block.origin.call}", block.origin),
         )
 
+    # Memory of other devices
+
+    def _check_peers(self, work: Work, origin: Origin) -> None:
+        """A kernel reaches memory of its own device, and a copy that of two, unless access has been enabled; for a copy either way."""
+        spans = [*work.reads, *work.writes, *([work.workspace] if work.workspace is not None else [])]
+        where = [(span, region.device) for span in spans if not span.empty and (region := memory.region_of(span.address)) is not None]
+        kernel = work.kind == "kernel" and work.stream is not None
+        own = work.stream.context.device.index if kernel and work.stream is not None else where[0][1] if where else 0
+        for span, device in where:
+            if device != own and not _can_reach(own, device) and (kernel or not _can_reach(device, own)):
+                self.findings.add(
+                    "peer-access",
+                    origin,
+                    span.name,
+                    f"{work.label} {f'on device {own} uses' if kernel else f'moves between device {own} and'} memory of device {device} at "
+                    f"{span.address:#x}, and aclrtDeviceEnablePeerAccess was not called for it",
+                    *_births(self.device.find(span.address)),
+                )
+
     # Overlaps within one call
 
     def _check_overlaps(self, work: Work, origin: Origin, in_place: bool) -> None:
@@ -292,6 +314,10 @@ def _mark_written(block: Block, span: Span) -> None:
         return
     for begin, end in [(first, last)] if is_dense(span) else span.runs(_RUNS):
         block.written.add(begin, end)
+
+
+def _can_reach(device: int, peer: int) -> bool:
+    return peer in context.device(device).peers
 
 
 def _births(block: Block | None) -> tuple[tuple[str, Origin], ...]:
