@@ -6,6 +6,7 @@ Every acl function and constant is importable from here under its C name; the op
 import os as _os
 
 from acl_emu.api import *  # noqa: F403
+from acl_emu.api import forked as _forked  # noqa: F401  # it watches forks
 from acl_emu.api.numpy_call import AclCallError as AclCallError
 from acl_emu.api.numpy_call import call as call
 from acl_emu.api.numpy_call import host_array as host_array

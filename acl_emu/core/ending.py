@@ -53,6 +53,12 @@ def when_finished(function: Function) -> Function:
     return function
 
 
+def forget() -> None:
+    """In a child that was forked: the end is its parent's."""
+    _stopping.clear()
+    _finishing.clear()
+
+
 def stop() -> None:
     """The program ends: its last calls are still to come."""
     for function in _stopping:

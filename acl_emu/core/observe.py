@@ -240,7 +240,7 @@ class Watch:
 
 
 class AtFirstCall(Watch):
-    """Stands for tools that start when the program makes its first call."""
+    """Stands for what starts when the program makes its first call."""
 
     def __init__(self, start: Callable[[], None]) -> None:
         super().__init__(())
@@ -249,10 +249,10 @@ class AtFirstCall(Watch):
 
     def start(self) -> None:
         """Start them now; the one that comes first does."""
-        global watching
+        global watching, started
         with self._starting:
             if watching is self:
-                watching = None
+                watching, started = None, True
                 self._start()
                 _changed()
 
@@ -262,8 +262,15 @@ class AtFirstCall(Watch):
         return function() if watching is None else watching.call(name, parameters, arguments, function, **how)
 
 
-watching: Watch | None = None
-"""Set while something is watched."""
+def _nothing() -> None:
+    """What starts where nobody watches."""
+
+
+watching: Watch | None = AtFirstCall(_nothing)
+"""Set while something is watched, and until the first call."""
+
+started = False
+"""Whether the program has made a call."""
 
 on_change: Callable[[], None] | None = None
 """Called when ``watching`` has been set or cleared."""
@@ -285,6 +292,13 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
+def replace(watch: Watch) -> None:
+    """Let this one hear everything from now on, and nobody else."""
+    global watching
+    watching = watch
+    _changed()
+
+
 def watch(*tools: Tool) -> None:
     """Listen with these tools from now on, besides those that listen already."""
     global watching
@@ -298,6 +312,8 @@ def watch(*tools: Tool) -> None:
 def watched(*tools: Tool) -> Iterator[None]:
     """Listen with these tools for a while: for tests."""
     global watching
+    if isinstance(watching, AtFirstCall):
+        watching.start()
     before = watching
     watch(*tools)
     try:

@@ -32,7 +32,7 @@ def start() -> None:
         if value:
             wanted.setdefault(module, value)
     if wanted:
-        observe.watching = observe.AtFirstCall(lambda: _start(wanted))
+        observe.replace(observe.AtFirstCall(lambda: _start(wanted)))
 
 
 def _start(wanted: dict[str, str]) -> None:

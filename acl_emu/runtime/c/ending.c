@@ -1,4 +1,4 @@
-/* Calls that come after the end of Python: from destructors and from what C runs at exit.
+/* Calls that come after the end of Python, from destructors and from what C runs at exit, and calls in the child of a fork.
  *
  * What was alive when Python ended is known by then, so that giving it back succeeds, once, and giving back anything else fails as before.
  * Everything else is an error.
@@ -29,7 +29,7 @@ typedef struct {
 static rule rules[FUNCTIONS];
 static living *things;
 static size_t count, room;
-static enum { RUNNING, ENDING, ENDED } state;
+static enum { RUNNING, ENDING, ENDED, FORKED } state;
 static pthread_t last_thread;
 static int exit_code = -1;
 
@@ -65,6 +65,8 @@ void acl_emu_begin_end(void)
 
 void acl_emu_end(void)
 {
+    if (state == FORKED)
+        return;
     __atomic_store_n(&state, ENDED, __ATOMIC_RELEASE);
     __atomic_store_n(&acl_emu_ended, 1, __ATOMIC_RELEASE);
 }
@@ -112,6 +114,20 @@ int acl_emu_gate(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result,
 int acl_emu_refusal_gate(const char *name, acl_emu_arg *result, const void *caller)
 {
     return python_answers(__atomic_load_n(&state, __ATOMIC_ACQUIRE)) ? acl_emu_python_refuses(name, result, caller) : 1;
+}
+
+/* Python's lock, or another, may be held by a thread that is not there any more. */
+static void refuse_all(void)
+{
+    if (acl_emu_python) {
+        state = FORKED;
+        acl_emu_open = 0;
+    }
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, refuse_all);
 }
 
 void acl_emu_exit_with(int code)
