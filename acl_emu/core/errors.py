@@ -246,8 +246,15 @@ def use_process_store(process_wide: bool) -> None:
     _process_wide = process_wide
 
 
+def without_frames(error: AclError) -> AclError:
+    """An error that is kept for later must not keep what the functions that it came through were working on."""
+    error.__traceback__ = error.__context__ = error.__cause__ = None
+    return error
+
+
 def report(error: AclError) -> int:
     """Store the text of a failed call for this thread and return its status code."""
+    without_frames(error)
     (_process_store if _process_wide else _thread.store).add(error)
     _thread.reported = error
     code = error.code

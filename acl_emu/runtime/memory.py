@@ -1,7 +1,7 @@
 """Device memory: allocate, free, find the allocation of an address, copy.
 
 Each device owns a range of addresses that the program sees, in which nothing can be read or written, and another one of the same size
-for kernels, a fixed distance away. Untouched memory costs nothing. Freed memory keeps its bytes and is handed out again as it is.
+for kernels, a fixed distance away. Untouched memory costs nothing. Freed memory mostly keeps its bytes and is handed out again as it is.
 A device address that the host dereferences by mistake stops the program with a message that explains it (see ``c/faults.c``).
 """
 
@@ -37,9 +37,15 @@ to a power of two it makes eight places in a page."""
 HUGE_STAGGER = STAGGER + (68 << 10)
 """The same for those of huge pages: operands a power of two apart compete for the same banks and cache sets."""
 
+TRIM_EVERY = 1000
+"""After so many frees what is free goes back to the system: a program that writes where nothing is allocated would keep all of it."""
+TRIMMED = 64 << 10
+"""Smaller pieces are not worth it."""
+
 _PROT_NONE, _PROT_RW = 0, 3
 _MAP_PRIVATE_ANONYMOUS_NORESERVE = 0x4022
-_MADV_HUGEPAGE = 14
+_MADV_DONTNEED, _MADV_HUGEPAGE = 4, 14
+_PAGE = os.sysconf("SC_PAGESIZE")
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
@@ -102,6 +108,7 @@ class DeviceMemory:
         self._high = self.start
         self.used = 0
         self.peak = 0
+        self._frees = 0
         self.overreads: list[str] = []
         """Copies that left their allocation: legal-looking on a device, remembered for the checker."""
         _regions.append(self)
@@ -175,9 +182,19 @@ class DeviceMemory:
             self._free[index:behind] = [(first, last)]
             self.used -= allocation.footprint
             lib.acl_emu_forget_allocation(self._noted.pop(address, -1))
+            self._frees += 1
+            if self._frees % TRIM_EVERY == 0:
+                self._trim()
         if observe.watching is not None:
             observe.watching.tell("freed", self, allocation)
         return True
+
+    def _trim(self) -> None:
+        """With the lock held: give the pages of free memory back to the system. They read as zero when they are used again."""
+        for free_from, free_to in self._free:
+            first, last = -(-free_from // _PAGE) * _PAGE, min(free_to, self.mapped_end) // _PAGE * _PAGE
+            if last - first >= TRIMMED:
+                _libc.madvise(self._backing + (first - self.start), last - first, _MADV_DONTNEED)
 
     def find(self, address: int) -> Allocation | None:
         """The living allocation that holds ``address``."""

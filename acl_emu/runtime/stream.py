@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 from acl_emu.core import constants as c
 from acl_emu.core import ending, handles, observe, soc
 from acl_emu.core._bridge import ffi, lib
-from acl_emu.core.errors import AclError, DeviceFault, InvalidHandle, RtParamInvalid
+from acl_emu.core.errors import AclError, DeviceFault, InvalidHandle, RtParamInvalid, without_frames
 
 if TYPE_CHECKING:
     from acl_emu.runtime.context import Context
@@ -389,6 +389,7 @@ class Stream:
             return self._tasks.get(place)
 
     def _fail(self, error: AclError) -> None:
+        without_frames(error)
         with self._lock:
             if self._error is None:
                 self._error = error

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 
 import acl_emu as acl
 from acl_emu.api.acl_rt import lifecycle
-from acl_emu.core import errors
+from acl_emu.core import errors, handles
 from tests.conftest import message
 from tests.runtime.support import bad_target, create_tensor, in_thread, smooth_l1
 
@@ -231,3 +233,40 @@ def test_handles_are_never_given_out_twice() -> None:
         seen.add(tensor)
         assert acl.aclDestroyTensor(tensor) == 0
     assert len(seen) == 100
+
+
+class _Large:
+    """What a function that fails was working on."""
+
+
+def test_a_kept_error_keeps_nothing_else() -> None:
+    """Of the newest errors the texts are kept: what was on the stack when they were raised may be large."""
+    seen: list[weakref.ref[_Large]] = []
+
+    def fail(_data: object = None) -> None:
+        large = _Large()
+        seen.append(weakref.ref(large))
+        try:
+            raise errors.DeviceFault("inside")
+        except errors.DeviceFault:
+            raise errors.DeviceFault("outside") from None
+
+    def call() -> None:
+        try:
+            fail()
+        except errors.DeviceFault as error:
+            errors.report(error)
+
+    call()
+    assert acl.aclrtSetDevice(0) == 0
+    stream, status = acl.aclrtCreateStream()
+    assert status == 0
+    assert stream is not None
+    handles.alive[stream].submit(fail)
+    handles.alive[stream].run_until(1)
+    gc.collect()
+    assert [reference() for reference in seen] == [None, None]
+    assert acl.aclrtSynchronizeStream(stream) == acl.ACL_ERROR_RT_AICORE_EXCEPTION
+    assert "outside" in message()
+    assert acl.aclrtDestroyStream(stream) == 0
+    assert acl.aclrtResetDevice(0) == 0

@@ -748,3 +748,31 @@ def test_nothing_at_all_on_a_stream(device: int, call: Callable[[int | None], in
     assert acl.aclrtDestroyStream(stream) == 0
     assert [call(stream), call(12345)] == [acl.ACL_ERROR_RT_INVALID_HANDLE] * 2
     assert "stream is 0x3039" in message()
+
+
+def test_memory_that_was_touched_and_is_free_goes_back() -> None:
+    """Fills may leave their allocation within mapped memory, as on a device; what they touch must not stay for good."""
+    program = """
+import acl_emu as acl
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) >> 8
+
+acl.aclrtSetDevice(0)
+kept, _ = acl.aclrtMalloc(1 << 20, 0)
+assert acl.aclrtMemset(kept, 1 << 20, 7, 1 << 20) == 0
+before = resident()
+assert acl.aclrtMemset(kept + (2 << 20), 1 << 30, 1, 200 << 20) == 0
+touched = resident()
+for _ in range(1000):
+    assert acl.aclrtFree(acl.aclrtMalloc(100, 0)[0]) == 0
+bytes_ = bytearray(1 << 20)
+assert acl.aclrtMemcpy(bytes_, 1 << 20, kept, 1 << 20, acl.ACL_MEMCPY_DEVICE_TO_HOST) == 0
+assert bytes_ == b"\\7" * (1 << 20)
+print(touched - before, resident() - before)
+"""
+    done = run_python(program)
+    assert done.returncode == 0, done.stderr
+    touched, left = map(int, done.stdout.split())
+    assert touched >= 190
+    assert left < 32
