@@ -262,8 +262,10 @@ class MemoryRules:
         """A kernel reaches memory of its own device, and a copy that of two, unless access has been enabled; for a copy either way."""
         spans = [*work.reads, *work.writes, *([work.workspace] if work.workspace is not None else [])]
         where = [(span, region.device) for span in spans if not span.empty and (region := memory.region_of(span.address)) is not None]
+        if not where:
+            return
         kernel = work.kind == "kernel" and work.stream is not None
-        own = work.stream.context.device.index if kernel and work.stream is not None else where[0][1] if where else 0
+        own = work.stream.context.device.index if kernel and work.stream is not None else where[0][1]
         for span, device in where:
             if device != own and not _can_reach(own, device) and (kernel or not _can_reach(device, own)):
                 self.findings.add(
