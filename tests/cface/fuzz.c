@@ -756,7 +756,8 @@ static void ran(int operator_index, void *executor)
 static void run_operator(void)
 {
     int operator_index = below(OPERATORS);
-    while (chance(90) && !recipe_of(operator_names[operator_index])) /* those that can succeed get more than their share */
+    int can_succeed = chance(50); /* half of the calls, however many operators there are */
+    while (can_succeed && !recipe_of(operator_names[operator_index]))
         operator_index = below(OPERATORS);
     friendly = chance(60);
     choose_common();
