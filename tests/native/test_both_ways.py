@@ -43,6 +43,9 @@ def test_examples(case: Case) -> None:
         with engine_is(None):
             plain = case.results(layout)
         for one, other in zip(engine, plain, strict=True):
+            if one.dtype.kind == "c":  # numpy does them both times
+                assert_same(one, other, signs_of_zero=False)
+                continue
             largest = np.abs(other.astype(np.float64)).max(initial=0)
             if any(part in case.operator for part in _PRODUCTS) and one.dtype in FLOATS:
                 distance = np.abs(one.astype(np.float64) - other.astype(np.float64))
