@@ -169,10 +169,9 @@ def test_null_is_none(clean: None) -> None:
 
 
 def test_a_fault_on_the_device(clean: None) -> None:
-    image, pixel = np.zeros((1, 2, 1, 1), np.float32), np.ones((1, 1, 1), np.float32)
-    one, out = np.ones(1, np.float32), np.full_like(image, 7)
-    with pytest.raises(acl.AclCallError, match=r"(?s)aclrtSynchronizeStream returned 507015: .*target\[0, 0, 0\] is 5") as refusal:
-        acl.call("aclnnNLLLoss2dBackward", pixel, image, pixel.astype(np.int64) * 5, np.ones(2, np.float32), 0, -1, one, out)
+    one, row, out = np.ones(1, np.float32), np.zeros((1, 2), np.float32), np.full((1, 2), 7, np.float32)
+    with pytest.raises(acl.AclCallError, match=r"(?s)aclrtSynchronizeStream returned 507015: .*target\[0\] is 5") as refusal:
+        acl.call("aclnnCrossEntropyLossGrad", one, row, one.astype(np.int64) * 5, None, None, None, "sum", -1, 0.0, 0.0, out)
     assert refusal.value.code == acl.ACL_ERROR_RT_AICORE_EXCEPTION
     assert (out == 7).all()
 

@@ -187,6 +187,12 @@ class AclnnInner(AclError):
     tag, title = "EZ9999", "AclNN_Inner_Error"
 
 
+class AclnnInnerNullptr(AclnnInner):
+    """The operator library itself misses something."""
+
+    code = c.ACLNN_ERR_INNER_NULLPTR
+
+
 def timestamp() -> str:
     """The time, as messages and log lines spell it."""
     now = time.time()

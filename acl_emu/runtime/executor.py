@@ -71,7 +71,7 @@ class Plan:
     Calls that phase one decides alike share a plan, also at the same time: it holds no tensor, and running it changes nothing in it.
     """
 
-    __slots__ = ("_bound", "in_blocks", "in_c", "kernel", "native", "reads", "size", "workspace", "writes")
+    __slots__ = ("_bound", "in_blocks", "in_c", "kernel", "native", "reads", "restated", "size", "workspace", "writes")
 
     def __init__(
         self,
@@ -92,6 +92,8 @@ class Plan:
         """Whether the kernel deals with numpy's error state itself."""
         self.in_blocks = in_blocks
         """Whether results are written while inputs are still being read: then no tensor may be both."""
+        self.restated: tuple[Operand, ...] = ()
+        """What tensors are described as from here on, where an operator changes their layout: phase one of the next one has to know."""
         self.in_c: Any = None
         """The same in C, where that knows it."""
         self._bound: tuple[Sequence[int | None], list[BoundOperand], list[BoundOperand]] = ((), [], [])

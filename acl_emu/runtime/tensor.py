@@ -95,13 +95,15 @@ class Tensor:
 class Operand:
     """A tensor as a plan sees it: its parameter's name, and its view at phase one. Which tensor it is, each call says anew."""
 
-    __slots__ = ("name", "place", "view")
+    __slots__ = ("is_output", "name", "place", "view")
 
-    def __init__(self, name: str, view: View, place: int = 0) -> None:
+    def __init__(self, name: str, view: View, place: int = 0, *, is_output: bool = False) -> None:
         self.name = name
         self.view = view
         self.place = place
         """Which of the call's tensors it is; members of lists count one by one."""
+        self.is_output = is_output
+        """Whether it is written and not read."""
 
     @property
     def dtype(self) -> DType:
@@ -136,6 +138,11 @@ class Operand:
                     return False
                 expected *= length
         return True
+
+    def in_view(self, shape: Sequence[int], strides: Sequence[int] | None = None) -> Operand:
+        """The same tensor with another shape; without strides its elements follow each other."""
+        view = self.view
+        return Operand(self.name, make_view(shape, view.dtype_code, strides, view.offset, view.format, view.storage), self.place)
 
     def __repr__(self) -> str:
         return f"{self.name}{list(self.shape)}:{dtypes.dtype_name(self.view.dtype_code)}"

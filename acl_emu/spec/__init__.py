@@ -13,6 +13,7 @@ from acl_emu.spec.checks import (
     promote_scalar,
     require,
     same_dtype,
+    same_format,
     same_shape,
     scalar_castable,
     shape_is,
@@ -46,7 +47,7 @@ from acl_emu.spec.kinds import (
     String,
     StringKind,
 )
-from acl_emu.spec.operator import AFTER_NULL, CHOICE, CHOICE_LATER, DTYPE, FORMAT, LENGTH, NULL, RANK, Operator, operator
+from acl_emu.spec.operator import AFTER_NULL, CHOICE, CHOICE_LATER, DTYPE, EMPTY, FORMAT, LENGTH, NULL, RANK, Operator, operator
 
 __all__ = [
     "AFTER_NULL",
@@ -54,6 +55,7 @@ __all__ = [
     "CHOICE",
     "CHOICE_LATER",
     "DTYPE",
+    "EMPTY",
     "FORMAT",
     "LENGTH",
     "NULL",
@@ -104,6 +106,7 @@ __all__ = [
     "promote_scalar",
     "require",
     "same_dtype",
+    "same_format",
     "same_shape",
     "scalar_castable",
     "shape_is",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from acl_emu.core import dtypes, soc
+from acl_emu.core import dtypes, formats, soc
 from acl_emu.core.dtypes import DType
 from acl_emu.core.errors import AclnnInvalid
 from acl_emu.core.soc import Product
@@ -53,8 +54,24 @@ def same_dtype(first: Operand, *others: Operand | None) -> None:
         require(other.dtype is first.dtype, f"{other.name} has dtype {other.dtype}, expected that of {first.name}: {first.dtype}")
 
 
+def same_format(first: Operand, *others: Operand | None) -> None:
+    """All have the format of the first; strided formats count as one, null operands are left out."""
+    for other in filter(None, others):
+        codes = {first.view.format, other.view.format}
+        require(
+            len(codes) == 1 or codes <= formats.STRIDED,
+            f"{other.name} has format {formats.format_name(other.view.format)}, "
+            f"expected that of {first.name}: {formats.format_name(first.view.format)}",
+        )
+
+
 def shape_is(operand: Operand, shape: Sequence[int], rule: str = "") -> None:
-    """Exactly this shape."""
+    """Exactly this shape.
+
+    An output of one element fits every shape of one element, and has that shape from here on.
+    """
+    if operand.is_output and operand.size == math.prod(shape) == 1:
+        operand.view = operand.in_view(shape).view
     require(operand.shape == tuple(shape), f"{operand.name} has shape {list(operand.shape)}, expected {list(shape)}{rule and f' ({rule})'}")
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from acl_emu.core import dtypes, handles
 from acl_emu.core.dtypes import BF16, DType
 from acl_emu.core.errors import AclError, AclnnInvalid, AclnnNullptr
-from acl_emu.core.formats import format_name
+from acl_emu.core.formats import STRIDED, format_name
 from acl_emu.core.soc import Product, Soc
 from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Operand, Scalar, ScalarList, Tensor, TensorList
 
@@ -83,13 +83,16 @@ class TensorKind(Kind):
         optional: bool = False,
         const: bool,
         rank: int | tuple[int, int] = (0, MAX_DIMS),
-        formats: tuple[int, ...] = (),
+        formats: frozenset[int] = STRIDED,
         on: dict[Product, tuple[DType, ...]] | None = None,
         unless: str = "",
+        null: type[AclError] = AclnnNullptr,
     ) -> None:
         self.allowed = allowed
         self.io = io
         self.optional = optional
+        self.null = null
+        """What a null pointer is where none is allowed."""
         self.c_type = "const aclTensor*" if const else "aclTensor*"
         self.least, self.most = (rank, rank) if isinstance(rank, int) else rank
         self.formats = formats
@@ -107,7 +110,11 @@ class TensorKind(Kind):
         return None if found is None else found.view
 
     def given(self, name: str, found: Tensor | None) -> Operand | None:
-        return None if found is None else Operand(name, found.view)
+        return None if found is None else Operand(name, found.view, is_output=self.io == "out")
+
+    def check_null(self, name: str, value: Any) -> None:
+        if value is None and not self.optional:
+            raise self.null(f"{name} must not be a null pointer (expected {self.c_type})")
 
     def dtypes_on(self, soc: Soc) -> tuple[DType, ...]:
         """What is allowed on a chip; BF16 needs hardware for it."""
@@ -124,13 +131,14 @@ class TensorKind(Kind):
             raise AclnnInvalid(f"{name} has dtype {dtypes.dtype_name(code)}, expected one of {wanted} on {soc.name}")
 
     def check_format(self, name: str, value: Operand) -> None:
-        if self.formats and value.view.format not in self.formats:
-            wanted = ", ".join(format_name(code) for code in self.formats)
+        if value.view.format not in self.formats:
+            wanted = ", ".join(format_name(code) for code in sorted(self.formats))
             raise AclnnInvalid(f"{name} has format {format_name(value.view.format)}, expected {wanted}")
 
     def check_rank(self, name: str, value: Operand) -> None:
         view = value.view
-        if not self.least <= len(view.shape) <= self.most:
+        fits = self.io == "out" and value.size == 1 and len(view.shape) <= MAX_DIMS  # one element, whatever its rank
+        if not self.least <= len(view.shape) <= self.most and not fits:
             wanted = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
             raise AclnnInvalid(f"{name} has {len(view.shape)} dimensions, expected {wanted}; its shape is {list(view.shape)}")
         if any(length < 0 for length in view.shape):
@@ -146,12 +154,13 @@ def In(
     optional: bool = False,
     const: bool = True,
     rank: int | tuple[int, int] = (0, MAX_DIMS),
-    formats: tuple[int, ...] = (),
+    formats: frozenset[int] = STRIDED,
     on: dict[Product, tuple[DType, ...]] | None = None,
     unless: str = "",
+    null: type[AclError] = AclnnNullptr,
 ) -> TensorKind:
     """An input tensor."""
-    return TensorKind(*allowed, io="in", optional=optional, const=const, rank=rank, formats=formats, on=on, unless=unless)
+    return TensorKind(*allowed, io="in", optional=optional, const=const, rank=rank, formats=formats, on=on, unless=unless, null=null)
 
 
 def Out(
@@ -159,7 +168,7 @@ def Out(
     optional: bool = False,
     const: bool = False,
     rank: int | tuple[int, int] = (0, MAX_DIMS),
-    formats: tuple[int, ...] = (),
+    formats: frozenset[int] = STRIDED,
     on: dict[Product, tuple[DType, ...]] | None = None,
 ) -> TensorKind:
     """An output tensor; some prototypes call it const all the same."""
@@ -170,7 +179,7 @@ def InOut(
     *allowed: DType,
     const: bool = True,
     rank: int | tuple[int, int] = (0, MAX_DIMS),
-    formats: tuple[int, ...] = (),
+    formats: frozenset[int] = STRIDED,
     on: dict[Product, tuple[DType, ...]] | None = None,
 ) -> TensorKind:
     """A tensor that is changed in place: the selfRef of aclnnInplaceXxx, const in most prototypes."""
@@ -294,11 +303,15 @@ def tensor_kind(kind: Kind) -> TensorKind | None:
 
 
 class IntKind(Kind):
-    """A C integer, checked against a set of values where one is declared."""
+    """A C integer, checked against a set of values where one is declared.
 
-    def __init__(self, c_type: str = "int64_t", choices: type[enum.IntEnum] | None = None) -> None:
+    ``checked=False``: the documents name a set, and the library takes other values all the same.
+    """
+
+    def __init__(self, c_type: str = "int64_t", choices: type[enum.IntEnum] | None = None, *, checked: bool = True) -> None:
         self.c_type = c_type
         self.choices = choices
+        self.checked = checked
         bits = int("".join(filter(str.isdigit, c_type)) or 32)
         unsigned = c_type.startswith("u")
         self.low: int = 0 if unsigned else -(2 ** (bits - 1))
@@ -314,7 +327,7 @@ class IntKind(Kind):
         return number
 
     def check_choice(self, name: str, value: int) -> None:
-        if self.choices is not None and value not in self.choices._value2member_map_:
+        if self.choices is not None and self.checked and value not in self.choices._value2member_map_:
             wanted = ", ".join(f"{choice.value} ({choice.name.lower()})" for choice in self.choices)
             raise AclnnInvalid(f"{name} is {value}, expected one of {wanted}")
 

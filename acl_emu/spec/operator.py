@@ -15,12 +15,13 @@ from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError, AclnnInner, report
 from acl_emu.core.soc import ALL, Product
 from acl_emu.runtime import objects, plans
-from acl_emu.runtime.executor import Executor, Plan, find_executor
+from acl_emu.runtime.executor import Executor, Plan, find_executor, nothing
 from acl_emu.runtime.plans import Planned
 from acl_emu.spec.examples import Example, Examples
 from acl_emu.spec.kinds import Kind, ListKind, TensorKind, tensor_kind
 
-Check = Callable[["Operator", tuple[Any, ...]], Plan | None]
+Check = Callable[[Any, tuple[Any, ...]], Plan | None]
+"""A check gets what is called, an operator mostly, and the arguments."""
 _Build = TypeVar("_Build", bound=Callable[[], Iterable[Example]])
 
 
@@ -38,13 +39,13 @@ class Parameter(NamedTuple):
 # put functions of its own between them; one that returns a plan ends the checks there.
 
 
-def NULL(operator: Operator, values: tuple[Any, ...]) -> None:
-    """161001 for a null pointer where none is allowed."""
+def NULL(operator: Declaration, values: tuple[Any, ...]) -> None:
+    """161001, or what the parameter declares, for a null pointer where none is allowed."""
     for (name, kind), value in zip(operator.parameters, values, strict=True):
         kind.check_null(name, value)
 
 
-def LENGTH(operator: Operator, values: tuple[Any, ...]) -> None:
+def LENGTH(operator: Declaration, values: tuple[Any, ...]) -> None:
     """161002 for a list with too few or too many members."""
     by_name = dict(zip(operator.names, values, strict=True))
     for name, kind in operator.parameters:
@@ -53,7 +54,7 @@ def LENGTH(operator: Operator, values: tuple[Any, ...]) -> None:
 
 
 def _each(method: str) -> Check:
-    def check(operator: Operator, values: tuple[Any, ...]) -> None:
+    def check(operator: Declaration, values: tuple[Any, ...]) -> None:
         for (name, kind), value in zip(operator.parameters, values, strict=True):
             if value is not None:
                 getattr(kind, method)(name, value)
@@ -61,12 +62,20 @@ def _each(method: str) -> Check:
     return check
 
 
-def DTYPE(operator: Operator, values: tuple[Any, ...]) -> None:
+def DTYPE(operator: Declaration, values: tuple[Any, ...]) -> None:
     """161002 for a data type that the chip or the operator does not support."""
     chip = soc.current()
     for (name, kind), value in zip(operator.parameters, values, strict=True):
         if value is not None:
             kind.check_dtype(name, value, chip)
+
+
+def EMPTY(operator: Declaration, values: tuple[Any, ...]) -> Plan | None:
+    """Success at once where an input tensor has no elements; for operators that look at the output's shape after that."""
+    for (_, kind), value in zip(operator.parameters, values, strict=True):
+        if isinstance(kind, TensorKind) and kind.io == "in" and value is not None and 0 in value.shape:
+            return nothing()
+    return None
 
 
 FORMAT = _each("check_format")
@@ -80,34 +89,22 @@ CHOICE_LATER = STANDARD_ORDER[:-1]
 """For operators that look at the values of their attributes themselves, after the shapes."""
 
 
-class Operator:
-    """An operator: its declaration, and its two phases."""
+class Declaration:
+    """What an annotated function says about itself."""
 
     def __init__(
-        self, function: Callable[..., Plan], products: frozenset[Product], elsewhere: type[AclError], checks: tuple[Check, ...]
+        self, function: Callable[..., Any], products: frozenset[Product], elsewhere: type[AclError], checks: tuple[Check, ...]
     ) -> None:
         self.function = function
         self.name = function.__name__
         self.summary = inspect.getdoc(function) or ""
         self.products = products
         self.elsewhere = elsewhere
-        self.example_sources: list[Examples] = []
-        """What builds its examples, for those who have to know the products first."""
         hints = get_type_hints(function, include_extras=True)
         self.parameters = tuple(Parameter(name, _kind_of(self.name, name, hints[name])) for name in inspect.signature(function).parameters)
         self.names = tuple(parameter.name for parameter in self.parameters)
-        self._kinds = tuple(parameter.kind for parameter in self.parameters)
-        self._tensor_parameters = [index for index, kind in enumerate(self._kinds) if tensor_kind(kind) is not None]
-        self._door = Door(plans.operator_number(self.name), self._get_workspace_size, self._run)
-        self.get_workspace_size: Callable[..., tuple[int, int | None, int]] = self._door.plan
-        """Phase one, as a program calls it: workspace size, executor, status."""
-        self.run: Callable[[int | None, int, int | None, int | None], int] = self._door.run
-        """Phase two, as a program calls it: status."""
-        self._has_lists = any(isinstance(kind, ListKind) for kind in self._kinds)
+        self._has_lists = any(isinstance(kind, ListKind) for _, kind in self.parameters)
         self.checks = checks if self._has_lists else tuple(check for check in checks if check is not LENGTH)
-        self._replaceable = {
-            kind: self.names.index(kind.unless) for _, kind in self.parameters if isinstance(kind, TensorKind) and kind.unless
-        }
 
     @property
     def module(self) -> str:
@@ -119,6 +116,27 @@ class Operator:
         """The official header that declares it; of an operator that is not documented, the one that its file is named after."""
         known = documented.table().get(self.name)
         return known.header if known else f"aclnnop/aclnn_{self.module.rpartition('.')[2]}.h"
+
+
+class Operator(Declaration):
+    """An operator: its declaration, and its two phases."""
+
+    def __init__(
+        self, function: Callable[..., Plan], products: frozenset[Product], elsewhere: type[AclError], checks: tuple[Check, ...]
+    ) -> None:
+        super().__init__(function, products, elsewhere, checks)
+        self.example_sources: list[Examples] = []
+        """What builds its examples, for those who have to know the products first."""
+        self._kinds = tuple(parameter.kind for parameter in self.parameters)
+        self._tensor_parameters = [index for index, kind in enumerate(self._kinds) if tensor_kind(kind) is not None]
+        self._door = Door(plans.operator_number(self.name), self._get_workspace_size, self._run)
+        self.get_workspace_size: Callable[..., tuple[int, int | None, int]] = self._door.plan
+        """Phase one, as a program calls it: workspace size, executor, status."""
+        self.run: Callable[[int | None, int, int | None, int | None], int] = self._door.run
+        """Phase two, as a program calls it: status."""
+        self._replaceable = {
+            kind: self.names.index(kind.unless) for _, kind in self.parameters if isinstance(kind, TensorKind) and kind.unless
+        }
 
     def example(self, build: _Build) -> _Build:
         """Take a function that yields examples, for every product that has the operator. A decorator; families just call it."""
@@ -204,6 +222,9 @@ class Operator:
         tensors = [found[index] for index in self._tensor_parameters]
         if self._has_lists:
             tensors = [tensor for entry in tensors for tensor in (entry if isinstance(entry, tuple) else (entry,))]
+        for operand in planned.plan.restated:
+            tensor = tensors[operand.place]
+            tensor.change(operand.view, tensor.address)
         return Executor(*planned, tensors)
 
     def _key(self, found: list[Any]) -> tuple[Hashable, ...]:
@@ -237,11 +258,11 @@ class Operator:
 
     def _plan(self, values: tuple[Any, ...]) -> Plan:
         for check in self.checks:
-            plan = check(self, values)
-            if plan is not None:
-                return plan
+            early = check(self, values)
+            if early is not None:
+                return early
         with np.errstate(all="ignore"):  # a scalar may overflow the type it is taken in
-            plan = self.function(*values)
+            plan: Plan = self.function(*values)
         chip = soc.current()
         if not plan.empty and chip.product not in self.products:
             code = c.ACLNN_ERR_INNER_NULLPTR if self.elsewhere is AclnnInner else None

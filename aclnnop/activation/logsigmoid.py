@@ -6,10 +6,11 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.core.formats import ANY_FORMAT
 from acl_emu.spec import ALL, Array, Example, Operand, Out, Plan, Product, mapped, numbers, operator, same_dtype, same_shape
-from aclnnop.activation.ranked import Values, ValuesOut
+from aclnnop.activation.ranked import ANY_RANK, Values, ValuesOut
 
-Buffer = Annotated[Operand | None, Out(optional=True)]
+Buffer = Annotated[Operand | None, Out(optional=True, rank=ANY_RANK, formats=ANY_FORMAT)]
 
 
 def element_wise(self: Operand, out: Operand) -> Plan:

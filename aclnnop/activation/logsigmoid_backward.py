@@ -1,19 +1,23 @@
 """aclnnLogSigmoidBackward: gradient of the logarithm of the logistic function, given its input."""
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
-from acl_emu.spec import ALL, Array, Example, Plan, Product, mapped, numbers, operator, same_dtype, same_shape
-from aclnnop.activation.ranked import Values, ValuesOut
+from acl_emu.core.formats import ANY_FORMAT
+from acl_emu.spec import ALL, Array, Example, In, Operand, Plan, Product, mapped, numbers, operator, same_dtype, same_shape
+from aclnnop.activation.ranked import ANY_RANK, Values, ValuesOut
+
+Unused = Annotated[Operand | None, In(optional=True, rank=ANY_RANK, formats=ANY_FORMAT)]
 
 
 @operator(products=ALL - {Product.A310B})
-def aclnnLogSigmoidBackward(gradOutput: Values, self: Values, buffer: Values, gradInput: ValuesOut) -> Plan:
-    """``gradOutput / (1 + exp(self))``; ``buffer`` must fit, and is not read."""
-    same_dtype(gradOutput, self, buffer, gradInput)
-    same_shape(gradOutput, self, buffer, gradInput)
+def aclnnLogSigmoidBackward(gradOutput: Values, self: Values, buffer: Unused, gradInput: ValuesOut) -> Plan:
+    """``gradOutput / (1 + exp(self))``; ``buffer`` is not looked at."""
+    same_dtype(gradOutput, self, gradInput)
+    same_shape(gradOutput, self, gradInput)
     return mapped(gradient, reads=(gradOutput, self), writes=(gradInput,), via=self.dtype, compute=np.float64, single=True)
 
 

@@ -1,16 +1,29 @@
 """aclnnBinaryCrossEntropyWithLogits: cross entropy of the logistic function of ``self`` and a label."""
 
-from acl_emu.spec import ALL, Array, FloatOut, Plan, Product, ReductionMode, broadcasts_to, operator, same_dtype, same_shape
-from aclnnop.loss.logistic import OptionalPlainIn, PlainIn, softplus
+from acl_emu.spec import (
+    ALL,
+    Array,
+    FloatIn,
+    FloatOut,
+    OptionalFloatIn,
+    Plan,
+    Product,
+    ReductionMode,
+    broadcasts_to,
+    operator,
+    same_dtype,
+    same_shape,
+)
+from aclnnop.loss.logistic import softplus
 from aclnnop.loss.reduction import loss, pointwise_examples, weighted
 
 
 @operator(products=ALL - {Product.A310B})
 def aclnnBinaryCrossEntropyWithLogits(
-    self: PlainIn,
-    target: PlainIn,
-    weightOptional: OptionalPlainIn,
-    posWeightOptional: OptionalPlainIn,
+    self: FloatIn,
+    target: FloatIn,
+    weightOptional: OptionalFloatIn,
+    posWeightOptional: OptionalFloatIn,
     reduction: ReductionMode,
     out: FloatOut,
 ) -> Plan:

@@ -2,27 +2,49 @@
 
 from typing import Annotated
 
-from acl_emu.core.constants import ACL_FORMAT_ND
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
-from acl_emu.spec import ALL, Array, Operand, Out, Plan, Product, ReductionMode, broadcasts_to, operator, same_dtype, same_shape
-from aclnnop.loss.logistic import OptionalPlainIn, PlainIn, odds
+from acl_emu.core.formats import ANY_FORMAT
+from acl_emu.spec import (
+    ALL,
+    Array,
+    In,
+    Operand,
+    Out,
+    Plan,
+    Product,
+    ReductionMode,
+    broadcasts_to,
+    operator,
+    same_dtype,
+    same_format,
+    same_shape,
+)
+from aclnnop.loss.logistic import odds
 from aclnnop.loss.reduction import gradient, pointwise_examples, weighted
 
-PlainOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,))]
+FLOATS = (FLOAT, FLOAT16, BF16)
+MIXED = (FLOAT, FLOAT16)
+AnyIn = Annotated[Operand, In(*FLOATS, formats=ANY_FORMAT)]
+OptionalAnyIn = Annotated[Operand | None, In(*FLOATS, formats=ANY_FORMAT, optional=True)]
+AnyOut = Annotated[Operand, Out(*FLOATS, formats=ANY_FORMAT)]
 
 
 @operator(products=ALL - {Product.A310B})
 def aclnnBinaryCrossEntropyWithLogitsBackward(
-    gradOutput: PlainIn,
-    self: PlainIn,
-    target: PlainIn,
-    weightOptional: OptionalPlainIn,
-    posWeightOptional: OptionalPlainIn,
+    gradOutput: AnyIn,
+    self: AnyIn,
+    target: AnyIn,
+    weightOptional: OptionalAnyIn,
+    posWeightOptional: OptionalAnyIn,
     reduction: ReductionMode,
-    out: PlainOut,
+    out: AnyOut,
 ) -> Plan:
     """Scale ``gradOutput`` by the distance of the probability to the label."""
-    same_dtype(self, target, weightOptional, posWeightOptional, out)
+    same_format(self, gradOutput, target, weightOptional, posWeightOptional, out)
+    same_dtype(self, target, out)
+    for weight in filter(None, (weightOptional, posWeightOptional)):
+        if self.dtype not in MIXED or weight.dtype not in MIXED:
+            same_dtype(self, weight)
     same_shape(self, target, out)
     broadcasts_to(self.shape, "that of self", weightOptional, posWeightOptional, gradOutput)
     return gradient(logits_slope, (gradOutput, self, target, weightOptional, posWeightOptional), out, reduction, precise=True, single=True)

@@ -8,7 +8,7 @@ from acl_emu.spec import Array, Reduction
 
 
 def find_classes(
-    target: Array, classes: int, ignored: int, *, source: Array | None = None, axis: int = 0, weight: Array | None = None
+    target: Array, classes: int, ignored: int, source: Array | None = None, axis: int = 0, weight: Array | None = None
 ) -> Chosen:
     """What the targets choose along an axis of ``source``, and of one weight for each class; one outside the classes is a fault."""
     chosen = choose(target, classes, ignored, source, axis, weight)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.core.dtypes import BF16, FLOAT, INT32, INT64
+from acl_emu.core.dtypes import BF16, BOOL, FLOAT, INT32, INT64
 from acl_emu.engine import apply
 from acl_emu.spec import (
     ALL,
@@ -45,7 +45,7 @@ PerSequence = Annotated[Operand, In(*PROBABILITY_TYPES, rank=1)]
 def aclnnCtcLossBackward(
     gradOut: PerSequence,
     logProbs: Cube,
-    targets: Annotated[Operand, In(INT64, INT32, rank=(1, 2))],
+    targets: Annotated[Operand, In(INT64, INT32, BOOL, rank=(1, 2))],
     inputLengths: IntArrayIn,
     targetLengths: IntArrayIn,
     negLogLikelihood: PerSequence,

@@ -33,7 +33,8 @@ class DivergenceReduction(enum.IntEnum):
     BATCHMEAN = 3
 
 
-DivergenceMode = Annotated[int, IntKind(choices=DivergenceReduction)]
+DivergenceMode = Annotated[int, IntKind(choices=DivergenceReduction, checked=False)]
+"""Any other value is none of the means."""
 
 
 def divergence_gradient(
@@ -44,7 +45,7 @@ def divergence_gradient(
     shape = broadcast_shape(self, target)
     broadcasts_to(shape, "that of self and target together", grad)
     same_shape(of, out)
-    counts = {DivergenceReduction.MEAN: math.prod(shape), DivergenceReduction.BATCHMEAN: self.shape[0] if self.rank else 1}
+    counts: dict[int, int] = {DivergenceReduction.MEAN: math.prod(shape), DivergenceReduction.BATCHMEAN: self.shape[0] if self.rank else 1}
     return mapped(
         summed_chain,
         reads=(grad, self, target),
@@ -53,7 +54,7 @@ def divergence_gradient(
         compute=np.float64,
         single=True,
         slope=slope,
-        count=counts.get(DivergenceReduction(reduction), 1),
+        count=counts.get(reduction, 1),
         shape=shape,
         onto=of.shape,
         log_target=log_target,

@@ -6,7 +6,7 @@ import numpy as np
 
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT64
 from acl_emu.spec import ALL, Array, In, Operand, Out, Plan, Product, Reduction, ReductionMode, castable, operator, promote, require
-from aclnnop.loss.reduction import ZERO_DIM, loss, pointwise_examples
+from aclnnop.loss.reduction import loss, pointwise_examples
 
 NumberIn = Annotated[Operand, In(FLOAT, FLOAT16, BF16, INT64)]
 NumberOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, INT64)]
@@ -21,7 +21,7 @@ def aclnnL1Loss(self: NumberIn, target: NumberIn, reduction: ReductionMode, out:
         require(target.dtype is INT64, f"target has dtype {target.dtype}, expected an integer as self when nothing is reduced")
     if reduction == Reduction.MEAN:
         require(via is not INT64, f"self has dtype {self.dtype}, expected a floating-point self or target for a mean")
-    return loss(distance, (self, target), out, reduction, reduced=ZERO_DIM, single=True)
+    return loss(distance, (self, target), out, reduction, single=True)
 
 
 aclnnL1Loss.example(lambda: pointwise_examples(aclnnL1Loss, reduced=()))

@@ -1,15 +1,8 @@
-"""The logistic function and its integral, without overflow on the way, and the tensors that losses take them of."""
-
-from typing import Annotated
+"""The logistic function and its integral, without overflow on the way."""
 
 import numpy as np
 
-from acl_emu.core.constants import ACL_FORMAT_ND
-from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
-from acl_emu.spec import Array, In, Operand
-
-PlainIn = Annotated[Operand, In(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,))]
-OptionalPlainIn = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,), optional=True)]
+from acl_emu.spec import Array
 
 
 def sigmoid(x: Array) -> Array:

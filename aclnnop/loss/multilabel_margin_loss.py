@@ -34,14 +34,17 @@ THREADED_NUMBERS = 1 << 15
 
 @operator(products=frozenset({Product.A3, Product.A2, Product.A910}))
 def aclnnMultilabelMarginLoss(
-    self: Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 2))],
-    target: Annotated[Operand, In(INT32, INT64, rank=(1, 2))],
+    self: Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(0, 2))],
+    target: Annotated[Operand, In(INT32, INT64, rank=(0, 2))],
     reduction: ReductionMode,
     out: FloatOut,
-    isTarget: Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=(1, 2))],
+    isTarget: Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=(0, 2))],
 ) -> Plan:
     """Sum the margins that are not kept, and mark the classes that each sample has."""
     same_dtype(self, out, isTarget)
+    if self.rank == 0:  # a single class
+        same_shape(self, target)
+        self, target = self.in_view((1,)), target.in_view((1,))
     require(self.shape[-1] > 0, f"self has shape {list(self.shape)}, expected at least one class")
     same_shape(self, target, isTarget)
     shape_is(out, self.shape[:-1] if reduction == Reduction.NONE else (), "one number for each sample, or a single one when reduced")
@@ -77,28 +80,28 @@ def _rows(operand: Operand) -> tuple[int, int]:
 
 
 def margins(x: Array, target: Array, out: Array, is_target: Array, *, reduction: Reduction, dtype: DType) -> None:
-    """``max(0, 1 - x[own] + x[other])`` summed over all pairs of an own and another class; labels end at the first -1."""
+    """``max(0, 1 - x[own] + x[other])`` summed over all pairs of a label and another class; labels end at the first -1."""
     samples, labels = np.atleast_2d(x), np.atleast_2d(target)
-    own = own_classes(labels)
-    losses = np.array([pair_sum(row.astype(np.float64), mine) for row, mine in zip(samples, own, strict=True)]).reshape(x.shape[:-1])
-    losses /= x.shape[-1]
-    is_target[...] = own.reshape(x.shape)
+    counts = label_counts(labels)
+    losses = np.array([pair_sum(row.astype(np.float64), mine) for row, mine in zip(samples, counts, strict=True)]).reshape(x.shape[:-1])
+    losses /= samples.shape[-1]
+    is_target[...] = (counts > 0).reshape(x.shape)
     total = losses.sum()
     result = {Reduction.NONE: losses, Reduction.SUM: total, Reduction.MEAN: total / losses.size}[reduction]
     out[...] = round_to(np.asarray(result), dtype)
 
 
-def own_classes(labels: Array) -> Array:
-    """Whether a sample has a class; what is no class is none of them."""
+def label_counts(labels: Array) -> Array:
+    """How often a sample has each class as a label; what is no class is none of them."""
     classes = labels.shape[1]
     valid = (np.cumsum(labels == -1, axis=1) == 0) & (labels >= 0) & (labels < classes)
-    own = np.zeros(labels.shape, np.bool_)
+    counts = np.zeros(labels.shape, np.int64)
     row, place = np.nonzero(valid)
-    own[row, labels[row, place]] = True
-    return own
+    np.add.at(counts, (row, labels[row, place]), 1)
+    return counts
 
 
-def pair_sum(x: Array, own: Array) -> float:
-    """What is missing to the margins between the own classes of a sample and the others, one own class at a time."""
-    others = x[~own]
-    return float(sum(np.maximum(0, 1 - mine + others).sum() for mine in x[own]))
+def pair_sum(x: Array, counts: Array) -> float:
+    """What is missing to the margins between the labels of a sample and the other classes, one own class at a time."""
+    own, others = counts > 0, x[counts == 0]
+    return float(sum(count * np.maximum(0, 1 - mine + others).sum() for mine, count in zip(x[own], counts[own], strict=True)))

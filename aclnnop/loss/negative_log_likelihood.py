@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import DTypeLike
 
+from acl_emu.core import soc
 from acl_emu.core.dtypes import BF16, FLOAT, INT32, INT64, UINT8, DType, from_numpy, round_to
 from acl_emu.engine import apply
 from acl_emu.engine.calls import code_of, done_by, stride_of
@@ -16,6 +17,7 @@ from acl_emu.spec import (
     In,
     Operand,
     Plan,
+    Product,
     Reduction,
     ReductionMode,
     between,
@@ -52,6 +54,11 @@ def class_axis(shape: tuple[int, ...]) -> int:
     return min(1, len(shape) - 1)
 
 
+def outside_faults() -> bool:
+    """Whether a target outside the classes stops the device; elsewhere it counts for nothing."""
+    return soc.current().product is Product.A950
+
+
 def check_reduced(loss: Operand, target: Operand, reduction: int) -> None:
     """A loss (or its gradient) for each target, or a single number; then the reduction."""
     if reduction == Reduction.NONE and target.rank:
@@ -62,9 +69,9 @@ def check_reduced(loss: Operand, target: Operand, reduction: int) -> None:
 
 
 def single(operand: Operand) -> None:
-    """A single number, with one dimension or none."""
+    """A single number, with one dimension or none; an output may have more."""
     require(
-        operand.rank <= 1 and operand.size == 1,
+        operand.size == 1 and (operand.rank <= 1 or operand.is_output),
         f"{operand.name} has shape {list(operand.shape)}, expected a single number with at most one dimension",
     )
 
@@ -74,7 +81,7 @@ def plan_loss(self: Operand, target: Operand, weight: Operand, reduction: int, i
     if weight.size == 0 or out.size == 0:
         return nothing()
     writes = (out, None) if reduction == Reduction.NONE else (out, total)
-    options = {"reduction": Reduction(reduction), "ignored": ignored, "dtype": self.dtype}
+    options = {"reduction": Reduction(reduction), "ignored": ignored, "dtype": self.dtype, "faults": outside_faults()}
     plan = direct(loss, reads=(self, target, weight), writes=writes, scratch={}, **options)
     x, axis, weight_stride = self.view.layout, class_axis(self.shape), stride_of(weight)
     if weight_stride is None:
@@ -83,7 +90,7 @@ def plan_loss(self: Operand, target: Operand, weight: Operand, reduction: int, i
     results = out.view.layout.strides if reduction == Reduction.NONE and target.rank else (0,) * target.rank
     pixels, (x_steps, target_steps, out_steps) = pixel_space(target.shape, without(x.strides, axis), places, results)
     numbers = (
-        *(*pixels, x.shape[axis], ignored, reduction, code_of(self.dtype), x.dtype.itemsize, *x_steps, x.strides[axis]),
+        *(*pixels, x.shape[axis], ignored, reduction, outside_faults(), code_of(self.dtype), x.dtype.itemsize, *x_steps, x.strides[axis]),
         *(code_of(target.dtype), *target_steps, weight_stride, code_of(out.dtype), *out_steps, code_of(total.dtype)),
     )
     plan = done_by("acl_emu_classes_loss", plan, numbers, threaded=target.size >= THREADED_TARGETS)
@@ -92,11 +99,21 @@ def plan_loss(self: Operand, target: Operand, weight: Operand, reduction: int, i
 
 
 def loss(
-    x: Array, target: Array, weight: Array, out: Array, total: Array | None, *, reduction: Reduction, ignored: int, dtype: DType
+    x: Array,
+    target: Array,
+    weight: Array,
+    out: Array,
+    total: Array | None,
+    *,
+    reduction: Reduction,
+    ignored: int,
+    faults: bool,
+    dtype: DType,
 ) -> None:
-    """``-weight * x`` at the target classes, 0 where the target is ignored or outside the classes; rounded to ``dtype``."""
+    """``-weight * x`` at the target classes, 0 where the target does not count; rounded to ``dtype``."""
     axis = class_axis(x.shape)
-    chosen = choose(target, x.shape[axis], ignored, x, axis, weight.reshape(-1))
+    find = find_classes if faults else choose
+    chosen = find(target, x.shape[axis], ignored, x, axis, weight.reshape(-1))
     assert chosen.values is not None
     assert chosen.weights is not None
     found = (chosen.values, chosen.weights, chosen.counted)
@@ -152,6 +169,7 @@ def plan_gradient(
         compute=self.dtype.compute,
         mean=reduction == Reduction.MEAN,
         ignored=ignored,
+        faults=outside_faults(),
     )
     x, axis, weight_stride = out.view.layout, class_axis(out.shape), stride_of(weight)
     if weight_stride is None:
@@ -159,16 +177,28 @@ def plan_gradient(
     grads = gradOutput.view.layout.strides if gradOutput.shape == target.shape else (0,) * target.rank
     pixels, (grad_steps, target_steps, out_steps) = pixel_space(target.shape, grads, target.view.layout.strides, without(x.strides, axis))
     numbers = (
-        *(*pixels, x.shape[axis], ignored, reduction == Reduction.MEAN, code_of(out.dtype), x.dtype.itemsize, *grad_steps),
+        *(
+            *pixels,
+            x.shape[axis],
+            ignored,
+            reduction == Reduction.MEAN,
+            outside_faults(),
+            code_of(out.dtype),
+            x.dtype.itemsize,
+            *grad_steps,
+        ),
         *(code_of(target.dtype), *target_steps, weight_stride, *out_steps, x.strides[axis]),
     )
     return done_by("acl_emu_classes_gradient", plan, numbers, threaded=out.size >= THREADED_ELEMENTS)
 
 
-def gradient(grad: Array, target: Array, weight: Array, total: Array, out: Array, *, compute: DTypeLike, mean: bool, ignored: int) -> None:
-    """``-weight * grad`` at the class of each target that is not ignored, zero everywhere else."""
+def gradient(
+    grad: Array, target: Array, weight: Array, total: Array, out: Array, *, compute: DTypeLike, mean: bool, ignored: int, faults: bool
+) -> None:
+    """``-weight * grad`` at the class of each target that counts, zero everywhere else."""
     axis = class_axis(out.shape)
-    chosen = find_classes(target, out.shape[axis], ignored, weight=weight.reshape(-1))
+    find = find_classes if faults else choose
+    chosen = find(target, out.shape[axis], ignored, None, 0, weight.reshape(-1))
     assert chosen.weights is not None
     scale = grad.reshape(target.shape if grad.size == target.size else (1,) * target.ndim)
     values = np.empty(target.shape, out.dtype)

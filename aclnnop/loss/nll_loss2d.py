@@ -1,7 +1,7 @@
 """aclnnNLLLoss2d: negative log likelihood of images of log probabilities."""
 
-from acl_emu.core import formats
-from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, operator, require, same_dtype
+from acl_emu.core.dtypes import FLOAT, FLOAT16
+from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, operator, same_dtype
 from aclnnop.loss.negative_log_likelihood import IMAGES, Index, Mode, check_classes, check_reduced, loss_examples, plan_loss, single
 
 
@@ -10,10 +10,10 @@ def aclnnNLLLoss2d(
     self: FloatIn, target: Index, weight: FloatIn, reduction: Mode, ignoreIndex: Int, out: FloatOut, totalWeightOut: FloatOut
 ) -> Plan:
     """Weigh and reduce what ``self`` holds at each pixel's target."""
-    same_dtype(self, weight, out, totalWeightOut)
-    for operand in (self, target, weight, out, totalWeightOut):
-        code = operand.view.format
-        require(code in formats.PUBLIC, f"{operand.name} has format {formats.format_name(code)}, expected ACL_FORMAT_ND")
+    same_dtype(self, weight)
+    for result in (out, totalWeightOut):
+        if (self.dtype, result.dtype) != (FLOAT, FLOAT16):
+            same_dtype(self, result)
     check_classes(self, target, weight, IMAGES)
     single(totalWeightOut)
     check_reduced(out, target, reduction)

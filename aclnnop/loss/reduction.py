@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, DType
-from acl_emu.spec import Array, Example, Operand, Operator, Plan, Reduction, broadcast_shape, mapped, numbers, promote, require, shape_is
+from acl_emu.spec import Array, Example, Operand, Operator, Plan, Reduction, broadcast_shape, mapped, numbers, promote, shape_is
 from acl_emu.spec.kinds import TensorKind
-
-ZERO_DIM = ((),)
-ONE_NUMBER = ((1,), ())
 
 Inputs = Sequence[Operand | None]
 """The first is never null."""
@@ -23,13 +20,12 @@ def loss(
     out: Operand,
     reduction: int,
     *,
-    reduced: tuple[tuple[int, ...], ...] = ONE_NUMBER,
     first_axis: bool = False,
     precise: bool = False,
     single: bool = False,
     **attributes: Any,
 ) -> Plan:
-    """``pointwise(*reads)``: as it is, or reduced to one of the shapes in ``reduced``, or along the ``first_axis`` only.
+    """``pointwise(*reads)``: as it is, or reduced to one number, or along the ``first_axis`` only.
 
     ``precise`` is for formulas that lose too much in numpy's float32; sums always do. ``single``: the engine's is enough for them.
     """
@@ -37,9 +33,7 @@ def loss(
     if reduction == Reduction.NONE:
         shape_is(out, shape, "that of the loss when nothing is reduced")
     else:
-        allowed = (shape[1:],) if first_axis else reduced
-        wanted = " or ".join(str(list(one)) for one in allowed)
-        require(out.shape in allowed, f"{out.name} has shape {list(out.shape)}, expected {wanted} when the loss is reduced")
+        shape_is(out, shape[1:] if first_axis else (), "when the loss is reduced")
     compute = np.float64 if via.kind == "float" and (precise or reduction != Reduction.NONE) else None
     return mapped(
         reduce_loss,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-from acl_emu.core.constants import ACL_FORMAT_ND
 from acl_emu.core.dtypes import BF16, FLOAT, INT32
+from acl_emu.core.formats import ANY_FORMAT
 from acl_emu.spec import (
     ALL,
     Bool,
@@ -25,15 +25,13 @@ from acl_emu.spec import (
 from aclnnop.math.arithmetic import REALS
 from aclnnop.math.reduction import largest, reduced_axes, reduced_shape
 
-ND = (ACL_FORMAT_ND,)
-
 
 @operator(products=ALL - {Product.A310B})
 def aclnnAmax(
-    self: Annotated[Operand, In(*REALS, formats=ND)],
+    self: Annotated[Operand, In(*REALS, formats=ANY_FORMAT)],
     dim: IntArrayIn,
     keepDim: Bool,
-    out: Annotated[Operand, Out(*REALS, formats=ND)],
+    out: Annotated[Operand, Out(*REALS, formats=ANY_FORMAT)],
 ) -> Plan:
     """Find the largest element of every slice along ``dim``."""
     same_dtype(self, out)

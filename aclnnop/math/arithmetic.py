@@ -59,7 +59,7 @@ RealScalar = Annotated[Scalar, HandleKind(Scalar, *REALS)]
 def combined(kernel: Callable[..., Array], left: Operand, right: Operand | Scalar, out: Operand, alpha: Scalar | None = None) -> Plan:
     """``out = kernel(left, right, alpha)`` in the type that both are promoted to; ``right`` broadcasts, ``alpha`` is converted."""
     dtype = promote(left, right) if isinstance(right, Operand) else promote_scalar(left, right, "other")
-    if alpha is not None:
+    if alpha is not None and (dtype is not BOOL or alpha.dtype.kind != "integer"):  # truth values take whole numbers
         scalar_castable(alpha, "alpha", dtype)
     castable(dtype, out)
     shape_is(out, broadcast_shape(left, right) if isinstance(right, Operand) else left.shape, "that of the result")

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from acl_emu.core.formats import ANY_FORMAT
 from acl_emu.spec import Array, in_place
 from aclnnop.math.unary import FLOATING, NEWER, WHOLE, unary
 
 
-@unary(*FLOATING, *WHOLE, products=NEWER)
+@unary(*FLOATING, *WHOLE, products=NEWER, formats=ANY_FORMAT)
 def aclnnLog(self: Array) -> Any:
     """Take the natural logarithm of every element."""
     return np.log(self)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, BOOL, COMPLEX64, COMPLEX128, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8, DType
+from acl_emu.core.formats import STRIDED
 from acl_emu.spec import (
     ALL,
     Array,
@@ -75,6 +76,7 @@ def unary(
     products: frozenset[Product] = ALL,
     out: str = "out",
     const_out: bool = False,
+    formats: frozenset[int] = STRIDED,
 ) -> Callable[[Formula], Operator]:
     """Declare ``aclnnXxx(input, out)``, whose name, parameter's name, summary and formula are those of the function below.
 
@@ -89,7 +91,8 @@ def unary(
         (first,) = inspect.signature(formula).parameters
         taken = {Product.A310B: without_bf16(types), **(on or {})}
         given = {product: without_bf16(results) if results else outputs(listed) for product, listed in taken.items()}
-        kinds = {first: In(*types, on=taken), out: Out(*(results or outputs(types)), const=const_out, on=given)}
+        stored = Out(*(results or outputs(types)), const=const_out, on=given, formats=formats)
+        kinds = {first: In(*types, on=taken, formats=formats), out: stored}
 
         def plan(self: Operand, result: Operand) -> Plan:
             via = rule(self, result)

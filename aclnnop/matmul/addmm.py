@@ -8,23 +8,24 @@ import numpy as np
 from acl_emu.core import soc
 from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8
 from acl_emu.runtime.tensor import Scalar
-from acl_emu.spec import ALL, Example, HandleKind, In, InOut, Operand, Plan, Product, numbers, operator, promote, require
-from aclnnop.matmul.cube import ND, OLDER, CubeMath, CubeMathType, Matrix, MatrixOut, product, product_shape, rounding
+from acl_emu.spec import ALL, Example, HandleKind, In, InOut, Operand, Plan, Product, nothing, numbers, operator, promote, require
+from aclnnop.matmul.cube import OLDER, CubeMath, CubeMathType, Matrix, MatrixOut, Weight, product, product_shape, rounding
 
 PRODUCTS = ALL - {Product.A310B}
-Added = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 2), formats=ND)]
-SelfRef = Annotated[Operand, InOut(FLOAT, FLOAT16, BF16, rank=2, formats=ND)]
-Factor = Annotated[Scalar, HandleKind(Scalar, FLOAT, FLOAT16, DOUBLE, INT8, INT16, INT32, INT64, UINT8)]
+Added = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(0, 2))]
+SelfRef = Annotated[Operand, InOut(FLOAT, FLOAT16, BF16, rank=2)]
+Factor = Annotated[Scalar, HandleKind(Scalar, FLOAT, FLOAT16, BF16, DOUBLE, INT8, INT16, INT32, INT64, UINT8)]
 
 
 @operator(products=PRODUCTS)
-def aclnnAddmm(self: Added, mat1: Matrix, mat2: Matrix, beta: Factor, alpha: Factor, out: MatrixOut, cubeMathType: CubeMath) -> Plan:
+def aclnnAddmm(self: Added, mat1: Matrix, mat2: Weight, beta: Factor, alpha: Factor, out: MatrixOut, cubeMathType: CubeMath) -> Plan:
     """Add ``beta × self`` to ``alpha`` times the product of two matrices."""
+    require(len(self.view.storage) > 0, "self has a storage shape without dimensions, expected at least one")
     return sum_with_product(self, mat1, mat2, beta, alpha, out, cubeMathType)
 
 
 @operator(products=PRODUCTS)
-def aclnnInplaceAddmm(selfRef: SelfRef, mat1: Matrix, mat2: Matrix, beta: Factor, alpha: Factor, cubeMathType: CubeMath) -> Plan:
+def aclnnInplaceAddmm(selfRef: SelfRef, mat1: Matrix, mat2: Weight, beta: Factor, alpha: Factor, cubeMathType: CubeMath) -> Plan:
     """Replace ``selfRef`` by ``beta`` times itself plus ``alpha`` times the product of two matrices."""
     return sum_with_product(selfRef, mat1, mat2, beta, alpha, selfRef, cubeMathType)
 
@@ -55,6 +56,8 @@ def sum_with_product(added: Operand, mat1: Operand, mat2: Operand, beta: Scalar,
         f"cubeMathType is {mode}, not supported on {soc.current().name}",
     )
     shape = product_shape(mat1, mat2)
+    if out.shape != shape and any(0 in operand.shape for operand in (added, mat1, mat2)):
+        return nothing()
     fits = all(length in (1, wanted) for length, wanted in zip(reversed(added.shape), reversed(shape), strict=False))
     require(fits, f"{added.name} has shape {list(added.shape)}, which does not broadcast to that of mat1 @ mat2: {list(shape)}")
     factors = {name: float(np.float32(scalar.as_real())) for name, scalar in (("alpha", alpha), ("beta", beta))}

@@ -1,21 +1,26 @@
 """Plain matrix products: what cubeMathType makes of their inputs, and the plan that accumulates in FLOAT and rounds once."""
 
 import enum
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from acl_emu.core import soc
-from acl_emu.core.constants import ACL_FORMAT_ND
+from acl_emu.core.constants import ACL_FORMAT_FRACTAL_NZ
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, DType
 from acl_emu.core.errors import AclnnInvalid
+from acl_emu.core.formats import STRIDED
+from acl_emu.engine.casting import same
 from acl_emu.engine.chain import Chain
 from acl_emu.engine.matmul import Sum, Taken, matmul
 from acl_emu.spec import Array, In, IntKind, Operand, Out, Plan, Product, direct, nothing, require, shape_is
+from acl_emu.spec.fractal import Blocked, blocked, is_blocked
 
-ND = (ACL_FORMAT_ND,)
-Matrix = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2, formats=ND)]
-MatrixOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=2, formats=ND)]
+Matrix = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2)]
+BLOCKED = STRIDED | {ACL_FORMAT_FRACTAL_NZ}
+"""The formats of a right matrix: weights are often given in blocks."""
+Weight = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2, formats=BLOCKED)]
+MatrixOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=2)]
 
 
 class CubeMathType(enum.IntEnum):
@@ -31,15 +36,18 @@ class CubeMathType(enum.IntEnum):
 CubeMath = Annotated[int, IntKind("int8_t", choices=CubeMathType)]
 OLDER = (Product.A310P, Product.A910)
 """Products whose matrix unit has neither FLOAT nor HFLOAT32."""
+LENIENT = (Product.A2, Product.A3)
+"""Products where a mode that a type has no use for is accepted, and has no effect."""
 
 
 def rounding(mode: int, dtype: DType) -> Taken:
     """What inputs of a type are rounded to before they are multiplied; refuses what the chip cannot do."""
-    older = soc.current().product in OLDER
+    product = soc.current().product
+    older = product in OLDER
     supported = {
         CubeMathType.KEEP_DTYPE: not older or dtype is not FLOAT,
-        CubeMathType.USE_FP16: dtype is not BF16,
-        CubeMathType.USE_HF32: not older and dtype is FLOAT,
+        CubeMathType.USE_FP16: dtype is not BF16 or product in LENIENT,
+        CubeMathType.USE_HF32: (dtype is FLOAT and not older) or product in LENIENT,
     }
     chosen = CubeMathType(mode)
     require(supported.get(chosen, True), f"cubeMathType is {mode} ({chosen.name}), not supported for {dtype} on {soc.current().name}")
@@ -69,31 +77,101 @@ def product(
     left: Operand, right: Operand, out: Operand, taken: Taken, added: Operand | None = None, alpha: float = 1.0, beta: float = 0.0
 ) -> Plan:
     """``out = alpha × left @ right + beta × added``, in FLOAT, rounded once to the type of ``out``."""
-    shape_is(out, product_shape(left, right), f"that of {left.name} @ {right.name}")
-    if 0 in out.shape:
+    shape = product_shape(left, right)
+    shape_is(out, shape, f"that of {left.name} @ {right.name}")
+    return planned(left, right, out, shape, taken, added, alpha, beta)
+
+
+def planned(
+    left: Operand,
+    right: Operand,
+    out: Operand,
+    shape: tuple[int, ...],
+    taken: Taken,
+    added: Operand | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+) -> Plan:
+    """The same for operands that were checked; ``out`` has as many elements as ``shape``, and takes them in that order."""
+    if 0 in shape:
         return nothing()
-    plan = direct(multiply, reads=(left, right, added), writes=(out,), scratch={}, taken=taken, alpha=alpha, beta=beta)
-    return in_steps(plan, left, right, out, taken, added, alpha, beta)
+    if out.shape != shape and out.contiguous:
+        out = out.in_view(shape)
+    weight = blocked(right) if is_blocked(right) else None
+    scratch: dict[str, tuple[tuple[int, ...], Any]] = {}
+    if out.shape != shape:
+        scratch["result"] = (shape, out.dtype.numpy)
+    if weight is not None:
+        *outer, across, width = weight.memory.shape
+        scratch["matrix"] = ((*outer, across * width), right.dtype.numpy)
+    plan = direct(
+        multiply,
+        reads=(left, right if weight is None else weight.memory, added),
+        writes=(out,),
+        scratch=scratch,
+        weight=weight,
+        taken=taken,
+        alpha=alpha,
+        beta=beta,
+    )
+    return in_steps(plan, left, right, weight, out, shape, taken, None if added is None else (added, alpha, beta))
 
 
 def in_steps(
-    plan: Plan, left: Operand, right: Operand, out: Operand, taken: Taken, added: Operand | None, alpha: float, beta: float
+    plan: Plan,
+    left: Operand,
+    right: Operand,
+    weight: Blocked | None,
+    out: Operand,
+    shape: tuple[int, ...],
+    taken: Taken,
+    plus: tuple[Operand, float, float] | None,
 ) -> Plan:
-    """The plan, in C."""
+    """The plan, in C: the matrix out of its blocks, the product, and its elements in the order of ``out``."""
     chain = Chain(plan)
-    lefts, rights, targets = (chain.of(operand) for operand in (left, right, out))
+    if weight is None:
+        rights = chain.of(right)
+    else:
+        matrix = chain.scratch("matrix")
+        chain.kernel(same, (chain.of(weight.memory),), (matrix.dense(weight.memory.shape),))
+        *outer, down, across = matrix.layout.strides
+        rights = matrix.at(0, right.shape, (*outer, across, down) if weight.transposed else (*outer, down, across))
+    lefts = chain.of(left)
+    result = targets = chain.of(out) if out.shape == shape else chain.scratch("result")
     if right.rank == 1:
-        rights, targets = rights.with_axis(1), targets.with_axis(out.rank)
+        rights, targets = rights.with_axis(1), targets.with_axis(len(shape))
     if left.rank == 1:
         lefts, targets = lefts.with_axis(0), targets.with_axis(len(targets.layout.shape) - 1)
-    chain.product(lefts, rights, targets, plus=None if added is None else Sum(chain.of(added), alpha, beta), taken=taken)
+    added = None if plus is None else Sum(chain.of(plus[0]), *plus[1:])
+    chain.product(lefts, rights, targets, plus=added, taken=taken)
+    if out.shape != shape:
+        chain.kernel(same, (result.dense(out.shape),), (chain.of(out),))
     return chain.planned()
 
 
-def multiply(left: Array, right: Array, added: Array | None, out: Array, *, taken: Taken, alpha: float, beta: float) -> None:
+def multiply(
+    left: Array,
+    right: Array,
+    added: Array | None,
+    out: Array,
+    *,
+    weight: Blocked | None,
+    taken: Taken,
+    alpha: float,
+    beta: float,
+    result: Array | None = None,
+    matrix: Array | None = None,
+) -> None:
     """The product, or what is made of it."""
-    target = out[..., np.newaxis] if right.ndim == 1 else out
+    if weight is not None and matrix is not None:
+        matrix.reshape(right.shape)[...] = right
+        right = matrix[..., : weight.blocks.columns]
+        right = right.swapaxes(-1, -2) if weight.transposed else right
+    target = out if result is None else result
+    target = target[..., np.newaxis] if right.ndim == 1 else target
     target = target[..., np.newaxis, :] if left.ndim == 1 else target
     left, right = (values.copy() if np.may_share_memory(values, out) else values for values in (left, right))
     plus = None if added is None else Sum(added.copy() if np.may_share_memory(added, out) else added, alpha, beta)
     matmul(np.atleast_2d(left), right[:, np.newaxis] if right.ndim == 1 else right, target, plus=plus, taken=taken)
+    if result is not None:
+        out[...] = result.reshape(out.shape)

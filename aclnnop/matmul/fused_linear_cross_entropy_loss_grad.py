@@ -34,7 +34,6 @@ from acl_emu.spec import (
 )
 from acl_emu.spec.operator import STANDARD_ORDER
 from aclnnop.matmul.vocabulary import (
-    ND,
     Matrix,
     MatrixOut,
     Rows,
@@ -48,9 +47,9 @@ from aclnnop.matmul.vocabulary import (
     unpack_mask,
 )
 
-Mask = Annotated[Operand, In(UINT8, BOOL, rank=1, formats=ND)]
-SavedRows = Annotated[Operand | None, In(FLOAT, optional=True, unless="softmaxOptional", rank=1, formats=ND)]
-SavedSoftmax = Annotated[Operand | None, In(FLOAT, optional=True, rank=2, formats=ND)]
+Mask = Annotated[Operand, In(UINT8, BOOL, rank=1)]
+SavedRows = Annotated[Operand | None, In(FLOAT, optional=True, unless="softmaxOptional", rank=1)]
+SavedSoftmax = Annotated[Operand | None, In(FLOAT, optional=True, rank=2)]
 
 SMALLEST_VOCABULARY = 128
 # Gradients of logits that are rounded at once.

@@ -30,7 +30,6 @@ from acl_emu.spec import (
     shape_is,
 )
 from aclnnop.matmul.vocabulary import (
-    ND,
     Matrix,
     RowsOut,
     Target,
@@ -44,8 +43,8 @@ from aclnnop.matmul.vocabulary import (
     targets_within,
 )
 
-MaskOut = Annotated[Operand, Out(UINT8, rank=1, formats=ND)]
-LogitsOut = Annotated[Operand | None, Out(FLOAT16, BF16, optional=True, rank=2, formats=ND)]
+MaskOut = Annotated[Operand, Out(UINT8, rank=1)]
+LogitsOut = Annotated[Operand | None, Out(FLOAT16, BF16, optional=True, rank=2)]
 
 LARGEST_WIDTH = 65534
 
@@ -64,7 +63,7 @@ def aclnnFusedLinearOnlineMaxSum(
     maskedTargetOut: TargetOut,
     vocabParallelLogitsOutOptional: LogitsOut,
 ) -> Plan:
-    """Largest logit of each row, the sum of exponentials below it, and the target's logit where it is in ``[start, end]``."""
+    """Largest logit of each row, the sum of exponentials below it, and the target's logit where it is in ``[start, end)``."""
     same_dtype(input, weight)
     same_dtype(target, maskedTargetOut)
     if vocabParallelLogitsOutOptional is not None:
@@ -176,10 +175,10 @@ def max_and_sum(
     end: int,
 ) -> None:
     """One pass over the vocabulary; of what was summed before and in a block, the part below the larger maximum is scaled down."""
-    counted = (target >= start) & (target <= end)
+    counted = (target >= start) & (target < end)
     local = np.where(counted, target.astype(np.int64) - start, 0)
     require_targets("maskedTargetOut", counted, local, len(weight))
-    mask[...] = pack_mask(counted)
+    mask[...] = pack_mask(counted, padding=start > 0 or end <= 0)  # as if there were targets of 0
     masked_target[...] = local
     predicted[...] = 0
     largest[...] = -np.inf

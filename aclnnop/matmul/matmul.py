@@ -1,29 +1,38 @@
 """aclnnMatmul: products of vectors, matrices and batches of matrices."""
 
+import math
 from collections.abc import Iterator
 from typing import Annotated
 
 from acl_emu.core import soc
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.core.errors import AclnnInnerNullptr, AclnnInvalid
 from acl_emu.engine.matmul import Taken
 from acl_emu.spec import ALL, Example, In, Operand, Out, Plan, Product, numbers, operator, promote, require
-from aclnnop.matmul.cube import ND, CubeMath, product, rounding
+from aclnnop.matmul.cube import BLOCKED, LENIENT, CubeMath, planned, product_shape, rounding
 
-Stack = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 6), formats=ND)]
-StackOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=(0, 6), formats=ND)]
+Stack = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 6))]
+Weights = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 6), formats=BLOCKED)]
+StackOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=(0, 6))]
 
 
 @operator(products=ALL - {Product.A310B})
-def aclnnMatmul(self: Stack, mat2: Stack, out: StackOut, cubeMathType: CubeMath) -> Plan:
+def aclnnMatmul(self: Stack, mat2: Weights, out: StackOut, cubeMathType: CubeMath) -> Plan:
     """Multiply vectors or matrices, batch by batch."""
     require(
-        self.dtype is mat2.dtype or BF16 not in (self.dtype, mat2.dtype) or soc.current().product not in (Product.A2, Product.A3),
+        {self.dtype, mat2.dtype} != {BF16, FLOAT16} or soc.current().product not in LENIENT,
         f"mat2 has dtype {mat2.dtype}, which cannot be combined with that of self: {self.dtype} on {soc.current().name}",
     )
     dtype = promote(self, mat2)
     # Of two vectors the matrix unit does not see anything.
     taken = Taken.UNCHANGED if self.rank == mat2.rank == 1 else rounding(cubeMathType, dtype)
-    return product(self, mat2, out, taken)
+    shape = product_shape(self, mat2)
+    if out.size != math.prod(shape):
+        text = f"out has shape {list(out.shape)}, expected as many elements as that of self @ mat2: {list(shape)}"
+        if soc.current().product is Product.A950:
+            raise AclnnInnerNullptr(text)
+        raise AclnnInvalid(text)
+    return planned(self, mat2, out, shape, taken)
 
 
 @aclnnMatmul.example

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from acl_emu.core.dtypes import FLOAT, FLOAT16
 from acl_emu.spec import ALL, Example, Plan, Product, numbers, operator, promote
-from aclnnop.matmul.cube import CubeMath, Matrix, MatrixOut, product, rounding
+from aclnnop.matmul.cube import CubeMath, Matrix, MatrixOut, Weight, product, rounding
 
 
 @operator(products=ALL - {Product.A310B})
-def aclnnMm(self: Matrix, mat2: Matrix, out: MatrixOut, cubeMathType: CubeMath) -> Plan:
+def aclnnMm(self: Matrix, mat2: Weight, out: MatrixOut, cubeMathType: CubeMath) -> Plan:
     """Multiply two matrices."""
     return product(self, mat2, out, rounding(cubeMathType, promote(self, mat2)))
 

@@ -5,20 +5,18 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from acl_emu.core.constants import ACL_FORMAT_ND
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
 from acl_emu.core.errors import DeviceFault
 from acl_emu.engine.casting import cast, same
 from acl_emu.engine.chain import Chain, Part
 from acl_emu.spec import Array, In, Operand, Out
 
-ND = (ACL_FORMAT_ND,)
-Rows = Annotated[Operand, In(FLOAT, rank=1, formats=ND)]
-RowsOut = Annotated[Operand, Out(FLOAT, rank=1, formats=ND)]
-Matrix = Annotated[Operand, In(FLOAT16, BF16, rank=2, formats=ND)]
-MatrixOut = Annotated[Operand, Out(FLOAT16, BF16, rank=2, formats=ND)]
-Target = Annotated[Operand, In(INT64, INT32, rank=1, formats=ND)]
-TargetOut = Annotated[Operand, Out(INT64, INT32, rank=1, formats=ND)]
+Rows = Annotated[Operand, In(FLOAT, rank=1)]
+RowsOut = Annotated[Operand, Out(FLOAT, rank=1)]
+Matrix = Annotated[Operand, In(FLOAT16, BF16, rank=2)]
+MatrixOut = Annotated[Operand, Out(FLOAT16, BF16, rank=2)]
+Target = Annotated[Operand, In(INT64, INT32, rank=1)]
+TargetOut = Annotated[Operand, Out(INT64, INT32, rank=1)]
 
 # Elements of one block of numbers per row and word: 8 Mi floats are 32 MiB, large enough for full speed in the matrix products.
 BLOCK_ELEMENTS = 8 << 20
@@ -102,8 +100,8 @@ def unpack_mask(mask: Array, rows: int) -> Array:
     return ~masked
 
 
-def pack_mask(counted: Array) -> Array:
-    """The bits of rows; those that fill up the last byte are set."""
-    masked = np.ones(-(-len(counted) // 8) * 8, np.bool_)
+def pack_mask(counted: Array, *, padding: bool) -> Array:
+    """The bits of rows; ``padding`` fills up the last byte."""
+    masked = np.full(-(-len(counted) // 8) * 8, padding)
     masked[: len(counted)] = ~counted
     return np.packbits(masked, bitorder="little")

@@ -4,16 +4,14 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.core.constants import ACL_FORMAT_ND
 from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16
 from acl_emu.spec import Array, Bool, Double, In, Operand, Out, Plan, Product, mapped, operator, same_dtype, same_shape
 from aclnnop.activation.along_axis import softmax_gradient
 from aclnnop.vfusion.masked_rows import mask_fits, masked_examples, not_generated, row_length
 
-ND = (ACL_FORMAT_ND,)
-Scores = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=4, formats=ND)]
-Mask = Annotated[Operand, In(BOOL, rank=4, formats=ND)]
-ScoresOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=4, formats=ND)]
+Scores = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=4)]
+Mask = Annotated[Operand, In(BOOL, rank=4)]
+ScoresOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=4)]
 
 
 @operator(products=frozenset({Product.A2, Product.A3}))

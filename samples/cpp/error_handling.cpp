@@ -1,6 +1,6 @@
 // Mistakes on purpose: which code each of them gives, and that aclGetRecentErrMsg says which parameter is to blame.
+#include "aclnnop/aclnn_cross_entropy_loss_grad.h"
 #include "aclnnop/aclnn_logsoftmax_backward.h"
-#include "aclnnop/aclnn_nll_loss2d_backward.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
 #include "sample_support.h"
 
@@ -8,7 +8,6 @@ namespace {
 
 const int64_t REDUCTION_NONE = 0;
 const int64_t NO_SUCH_REDUCTION = 7;
-const int64_t REDUCTION_SUM = 2;
 
 // The sentence of a message, which comes after process, time, kind and number of the error.
 std::string Sentence(const std::string& message) {
@@ -86,20 +85,19 @@ int main() {
 
     // 5. A mistake that only the device can find: the call is accepted, the wait reports it
     Tensor one;
-    Tensor self;
+    Tensor logProb;
     Tensor target;
-    Tensor weight;
-    Tensor nllOut;
+    Tensor slopes;
+    char reduction[] = "sum";
     CHECK_RET(one.Create(ACL_FLOAT, {1}, std::vector<float>(1, 1.0F)));
-    CHECK_RET(self.Create(ACL_FLOAT, {1, 3, 1, 2}, values));
-    CHECK_RET(target.Create(ACL_INT64, {1, 1, 2}, std::vector<int64_t>{1, 3}));
-    CHECK_RET(weight.Create(ACL_FLOAT, {3}, std::vector<float>(3, 1.0F)));
-    CHECK_RET(nllOut.Create(ACL_FLOAT, {1, 3, 1, 2}, values));
-    CHECK_RET(aclnnNLLLoss2dBackwardGetWorkspaceSize(one.Get(), self.Get(), target.Get(), weight.Get(), REDUCTION_SUM, -100, one.Get(),
-                                                     nllOut.Get(), &workspaceSize, &executor));
-    DeviceMemory nllWorkspace;
-    CHECK_RET(nllWorkspace.Allocate(workspaceSize));
-    CHECK_RET(aclnnNLLLoss2dBackward(nllWorkspace.Address(), workspaceSize, executor, stream));
+    CHECK_RET(logProb.Create(ACL_FLOAT, {2, 3}, values));
+    CHECK_RET(target.Create(ACL_INT64, {2}, std::vector<int64_t>{1, 3}));
+    CHECK_RET(slopes.Create(ACL_FLOAT, {2, 3}, values));
+    CHECK_RET(aclnnCrossEntropyLossGradGetWorkspaceSize(one.Get(), logProb.Get(), target.Get(), nullptr, nullptr, nullptr, reduction,
+                                                        -100, 0.0, 0.0, slopes.Get(), &workspaceSize, &executor));
+    DeviceMemory lossWorkspace;
+    CHECK_RET(lossWorkspace.Allocate(workspaceSize));
+    CHECK_RET(aclnnCrossEntropyLossGrad(lossWorkspace.Address(), workspaceSize, executor, stream));
     wrong += Expect("a target is not a class", ACL_ERROR_RT_AICORE_EXCEPTION, "target",
                     [&] { return aclrtSynchronizeStream(stream); });
 

@@ -277,7 +277,7 @@ int RunOn(int32_t deviceId, Training* training) {
     int wrong = 0;
     for (int step = 1; step <= STEPS; ++step) {
         // 5. This shard's logits: their maximum, the sum below it, the target's where it is here
-        RUN(aclnnFusedLinearOnlineMaxSum, stream.Get(), input.Get(), weight.Get(), target.Get(), first, first + SHARD - 1,
+        RUN(aclnnFusedLinearOnlineMaxSum, stream.Get(), input.Get(), weight.Get(), target.Get(), first, first + SHARD,
             logitsMaxLocal.Get(), sumExpLogitsLocal.Get(), predictedLogitsLocal.Get(), targetMask.Get(), maskedTarget.Get(), logits.Get());
         CHECK_RET(weight.Memory().Read(&report.weight));
         CHECK_RET(logitsMaxLocal.Memory().Read(&report.logitsMax));

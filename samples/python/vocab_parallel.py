@@ -127,7 +127,7 @@ class Training:
         for step in range(1, STEPS + 1):
             # 3. This shard's logits: their maximum, the sum below it, the target's where it is here
             local = [tensors[name] for name in ("logitsMax", "sumExpLogits", "predictedLogits", "targetMask", "maskedTarget")]
-            run("aclnnFusedLinearOnlineMaxSum", stream, input, weight, tensors["target"], first, first + SHARD - 1, *local, logits)
+            run("aclnnFusedLinearOnlineMaxSum", stream, input, weight, tensors["target"], first, first + SHARD, *local, logits)
             parts = ("weight", "logitsMax", "sumExpLogits", "predictedLogits", "targetMask")
             self.reports[deviceId] = {name: on_device[name].read() for name in parts}
 

@@ -339,7 +339,7 @@ for shape in ((1303, 17), (3, 17, 40, 31)):
 
 
 def test_a_fault_leaves_the_gradient_alone() -> None:
-    run = run_python(_DEVICE + _FAULTS)
+    run = run_python(_DEVICE + _FAULTS, ACL_EMU_SOC="Ascend950PR_9589")  # elsewhere such a target counts for nothing
     assert run.stdout.split() == ["True"] * 18, run.stdout + run.stderr
 
 

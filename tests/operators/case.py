@@ -33,6 +33,8 @@ class Meta(NamedTuple):
     strides: tuple[int, ...] | None = None
     offset: int = 0
     format: int = acl.ACL_FORMAT_ND
+    storage: tuple[int, ...] | None = None
+    """By default as the shape."""
 
 
 class Refused(Exception):
@@ -203,7 +205,8 @@ class Case:
                 return None
             if isinstance(value, Meta):
                 code = value.dtype if isinstance(value.dtype, int) else dtypes.from_numpy(value.dtype).code
-                handle = acl.aclCreateTensor(value.shape, code, value.strides, value.offset, value.format, value.shape, None)
+                storage = value.shape if value.storage is None else value.storage
+                handle = acl.aclCreateTensor(value.shape, code, value.strides, value.offset, value.format, storage, None)
             else:
                 code = dtypes.from_numpy(value.dtype).code
                 strides, offset, count = lay_out(value, layout or 0)

@@ -20,6 +20,8 @@ from aclnnop.index import MODULES
 from tests.operators.case import Array, Case
 
 NAMES = sorted(MODULES)
+RELAID = frozenset({"aclnnTransMatmulWeight"})
+"""Operators that write blocks from the first element on, behind the tensor too, whatever its strides were."""
 _GROUP = 25
 """So many operators share a process, where a test needs one of its own: starting it costs about as much as they do."""
 

@@ -27,10 +27,14 @@ class Loss:
     like_self: tuple[str, ...] = ()
     """Tensors that must have the type of self."""
     shaped_as_self: tuple[str, ...] = ()
+    mixed: tuple[str, ...] = ()
+    """Tensors that may mix FLOAT and FLOAT16 with self, and no other types."""
     onto_self: bool = False
     """Whether the other inputs broadcast to self, which stays as it is."""
-    reduced: tuple[Shape, ...] = ((1,), ())
+    reduced: tuple[Shape, ...] = ((1,), (), (1, 1))
     """Shapes of a reduced output; none for a gradient."""
+    any_reduction: bool = False
+    """Whether a reduction outside the set is accepted."""
     first_axis: bool = False
     probabilities: tuple[str, ...] = ()
     attributes: dict[str, tuple[float, ...]] = field(default_factory=dict)
@@ -124,9 +128,9 @@ GRADIENT: dict[str, Any] = {"inputs": ("gradOutput", "self", "target"), "reduced
 WEIGHTS = ("weightOptional", "posWeightOptional")
 
 LOSSES = (
-    Loss("aclnnL1Loss", lambda x, y: np.abs(x - y), reduced=((),)),
+    Loss("aclnnL1Loss", lambda x, y: np.abs(x - y)),
     Loss("aclnnL1LossBackward", lambda g, x, y: g * side(x - y), out="gradInput", **GRADIENT),
-    Loss("aclnnMseLoss", lambda x, y: (x - y) ** 2, reduced=((),)),
+    Loss("aclnnMseLoss", lambda x, y: (x - y) ** 2),
     Loss("aclnnMseLossOut", lambda x, y: (x - y) ** 2, first_axis=True),
     Loss(
         "aclnnMseLossBackward",
@@ -136,7 +140,7 @@ LOSSES = (
         **GRADIENT,
     ),
     Loss("aclnnSmoothL1Loss", smooth, out="result", attributes={"beta": (1.0, 0.0, 1e-3, 0.3, 7.5)}),
-    Loss("aclnnSoftMarginLoss", lambda x, t: np.log1p(np.exp(-t * x))),
+    Loss("aclnnSoftMarginLoss", lambda x, t: np.log1p(np.exp(-t * x)), any_reduction=True),
     Loss("aclnnSoftMarginLossBackward", lambda g, x, t: -g * t * logistic(-t * x), products="950 A3 A2 910", **GRADIENT),
     Loss(
         "aclnnBinaryCrossEntropy",
@@ -171,7 +175,8 @@ LOSSES = (
         log_loss_slope,
         inputs=("gradOutput", "self", "target", *WEIGHTS),
         optional=WEIGHTS,
-        like_self=("target", *WEIGHTS, "out"),
+        like_self=("target", "out"),
+        mixed=WEIGHTS,
         shaped_as_self=("target",),
         onto_self=True,
         reduced=(),

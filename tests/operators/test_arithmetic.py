@@ -275,10 +275,21 @@ def test_results_that_cannot_be_stored(operation: str) -> None:
 
 @pytest.mark.parametrize("operation", ["Add", "Sub"])
 def test_alpha_that_cannot_be_converted(operation: str) -> None:
-    for dtype, alpha in ((np.int32, np.float32(1)), (FLOAT, np.complex64(1)), (np.bool_, np.int64(1)), (np.bool_, np.float32(1))):
+    for dtype, alpha in ((np.int32, np.float32(1)), (FLOAT, np.complex64(1)), (np.bool_, np.float32(1))):
         for scalar in (False, True):
             assert valid(operation, dtype, scalar).but(alpha=alpha).status() == ACLNN_ERR_PARAM_INVALID
             assert ": alpha has dtype" in message()
+
+
+@pytest.mark.parametrize("operation", ["Add", "Sub"])
+def test_truth_values_with_a_whole_alpha(operation: str, device: int) -> None:
+    """What is not zero counts as one."""
+    x, y = np.array([False, False, True, True]), np.array([False, True, False, True])
+    for alpha, factor in ((np.int64(1), True), (np.int64(2), True), (np.int32(0), False)):
+        expected = (x | (y & factor)) if operation == "Add" else x ^ (y & factor)
+        assert_equal(call(operation, x, y, alpha, np.zeros(4, np.bool_)).run(), expected)
+        assert_equal(call(operation, x.copy(), y, alpha, None).run(), expected)
+        assert_equal(call(operation, x, np.True_, alpha, np.zeros(4, np.bool_)).run(), x | factor if operation == "Add" else x ^ factor)
 
 
 @pytest.mark.parametrize("operation", SIGNS)

@@ -262,6 +262,8 @@ def test_boolean_labels(device: int) -> None:
     whole = sequences.forward(targets=sequences.targets(padded=False)).results()
     for one, other in zip(whole, sequences.forward(targets=sequences.targets(np.bool_, padded=False)).results(), strict=True):
         assert_equal(one, other)
+    whole = [sequences.backward(targets=sequences.targets(kind, padded=False)).run() for kind in (np.int64, np.bool_)]
+    assert_equal(*whole)
 
 
 def test_no_path_at_all(device: int) -> None:

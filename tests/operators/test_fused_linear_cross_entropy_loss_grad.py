@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from acl_emu import (
     ACL_ERROR_RT_AICORE_EXCEPTION,
-    ACL_FORMAT_NCHW,
+    ACL_FORMAT_FRACTAL_NZ,
     ACLNN_ERR_PARAM_INVALID,
     ACLNN_ERR_PARAM_NULLPTR,
     ACLNN_ERR_RUNTIME_ERROR,
@@ -187,7 +187,7 @@ def test_expanded_inputs(device: int) -> None:
 @pytest.mark.parametrize("name", ["logitsMaxOptional", "sumExpLogitsOptional"])
 def test_fast_mode_does_not_look_at_the_other_two(name: str) -> None:
     call = valid(mode=FAST)
-    for odd in (None, Meta((1, 2, 3), np.int8), Meta((1,), FLOAT, format=ACL_FORMAT_NCHW)):
+    for odd in (None, Meta((1, 2, 3), np.int8), Meta((1,), FLOAT, format=ACL_FORMAT_FRACTAL_NZ)):
         assert call.but(**{name: odd}).status() == 0
 
 
@@ -254,7 +254,7 @@ ERRORS = [
     ({"inputGradOut": Meta((9, 9), BF16)}, "inputGradOut"),
     ({"weightGradOut": Meta((130, 9), BF16)}, "weightGradOut"),
     ({"weightGradOut": Meta((129, 8), BF16)}, "weightGradOut"),
-    ({"input": Meta((9, 8), BF16, format=ACL_FORMAT_NCHW)}, "input"),
+    ({"input": Meta((9, 8), BF16, format=ACL_FORMAT_FRACTAL_NZ)}, "input"),
     ({"weight": Meta((127, 8), BF16), "weightGradOut": Meta((127, 8), BF16)}, "weight"),
     ({"weight": Meta((127, 8), BF16), "weightGradOut": Meta((127, 8), BF16), "softmaxOptional": Meta((9, 127), FLOAT)}, "weight"),
 ]
@@ -276,11 +276,11 @@ ORDER = [
     ({"logitsMaxOptional": None, "grad": None}, ACLNN_ERR_PARAM_NULLPTR, "logitsMaxOptional"),
     ({"weightGradOut": None, "grad": Meta((9,), np.int8)}, ACLNN_ERR_PARAM_NULLPTR, "weightGradOut"),
     (
-        {"weightGradOut": Meta((9,), np.int8), "grad": Meta((9,), FLOAT, format=ACL_FORMAT_NCHW)},
+        {"weightGradOut": Meta((9,), np.int8), "grad": Meta((9,), FLOAT, format=ACL_FORMAT_FRACTAL_NZ)},
         ACLNN_ERR_PARAM_INVALID,
         "weightGradOut has",
     ),
-    ({"grad": Meta((9, 9), FLOAT, format=ACL_FORMAT_NCHW), "labelSmoothing": 1.0}, ACLNN_ERR_PARAM_INVALID, "grad has format"),
+    ({"grad": Meta((9, 9), FLOAT, format=ACL_FORMAT_FRACTAL_NZ), "labelSmoothing": 1.0}, ACLNN_ERR_PARAM_INVALID, "grad has format"),
     ({"labelSmoothing": 1.0, "grad": Meta((8,), FLOAT)}, ACLNN_ERR_PARAM_INVALID, "labelSmoothing is 1"),
 ]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acl_emu import ACL_ERROR_RT_AICORE_EXCEPTION, ACL_FORMAT_NCHW, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
+from acl_emu import ACL_ERROR_RT_AICORE_EXCEPTION, ACL_FORMAT_FRACTAL_NZ, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
 from aclnnop.matmul import vocabulary
 from tests.conftest import message
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, assert_accurate, assert_equal, assert_meets_standard, spacing
@@ -28,7 +28,7 @@ def valid(rows: int = 9, words: int = 30, width: int = 8, dtype=BF16, *, index=n
             "weight": numbers((words, width), dtype, seed + 1),
             "target": np.random.default_rng(seed).integers(0, 40 + words, rows, index),
             "vocabStartIndex": 20,
-            "vocabEndIndex": 20 + words - 1,
+            "vocabEndIndex": 20 + words,
             **{name: numbers((rows,), np.float32, seed + 2) for name in ROWS},
             "targetMaskOut": np.full(-(-rows // 8), 0x55, np.uint8),
             "maskedTargetOut": np.full(rows, -1, index),
@@ -46,7 +46,7 @@ def golden(call: Case) -> tuple[Array, ...]:
     maximum = logits.max(axis=1)
     predicted, local, bits = np.zeros(len(logits)), np.zeros(len(logits)), np.full(-(-len(logits) // 8), 255)
     for row, word in enumerate(given["target"]):
-        if start <= word <= end:
+        if start <= word < end:
             local[row] = word - start
             predicted[row] = logits[row, word - start] - maximum[row]
             bits[row // 8] -= 1 << row % 8
@@ -87,6 +87,14 @@ def test_documented_sample(device: int) -> None:
     )
     for result, expected in zip(call.results(), (64, 256, 0, 0, 1, 64), strict=True):
         assert_equal(result, np.full(result.shape, expected))
+
+
+@pytest.mark.parametrize(("start", "end", "bits"), [(0, 9, 0b11000), (2, 9, 0b11111001), (0, 0, 255)])
+def test_mask(start: int, end: int, bits: int, device: int) -> None:
+    """The end index is outside; bits behind the last row are those of a target of 0."""
+    call = valid(5, 9, index=np.int32).but(vocabStartIndex=start, vocabEndIndex=end)
+    call.arguments["target"][:] = [0, 8, 2, 9, 20]
+    assert_equal(call.results()[3], [bits])
 
 
 @given(st.data())
@@ -159,8 +167,8 @@ ERRORS = [
     ({"targetMaskOut": Meta((2,), np.bool_)}, "targetMaskOut"),
     ({"vocabParallelLogitsOutOptional": Meta((9, 30), FLOAT)}, "vocabParallelLogitsOutOptional"),
     ({"vocabParallelLogitsOutOptional": Meta((9, 30), FLOAT16)}, "vocabParallelLogitsOutOptional"),
-    ({"input": Meta((9, 8), BF16, format=ACL_FORMAT_NCHW)}, "input"),
-    ({"vocabParallelLogitsOutOptional": Meta((9, 30), BF16, format=ACL_FORMAT_NCHW)}, "vocabParallelLogitsOutOptional"),
+    ({"input": Meta((9, 8), BF16, format=ACL_FORMAT_FRACTAL_NZ)}, "input"),
+    ({"vocabParallelLogitsOutOptional": Meta((9, 30), BF16, format=ACL_FORMAT_FRACTAL_NZ)}, "vocabParallelLogitsOutOptional"),
     ({"vocabStartIndex": -1}, "vocabStartIndex"),
     ({"vocabEndIndex": 19}, "vocabEndIndex"),
     ({"input": Meta((9, 65535), BF16), "weight": Meta((30, 65535), BF16)}, "input"),
@@ -187,8 +195,12 @@ def test_the_widest_input_is_accepted() -> None:
 
 ORDER = [
     ({"maskedTargetOut": None, "input": Meta((9, 8), np.int8)}, ACLNN_ERR_PARAM_NULLPTR, "maskedTargetOut"),
-    ({"maskedTargetOut": Meta((9,), FLOAT), "input": Meta((9, 8), BF16, format=ACL_FORMAT_NCHW)}, ACLNN_ERR_PARAM_INVALID, "has dtype"),
-    ({"target": Meta((9,), np.int64, format=ACL_FORMAT_NCHW), "vocabStartIndex": -1}, ACLNN_ERR_PARAM_INVALID, "target has format"),
+    (
+        {"maskedTargetOut": Meta((9,), FLOAT), "input": Meta((9, 8), BF16, format=ACL_FORMAT_FRACTAL_NZ)},
+        ACLNN_ERR_PARAM_INVALID,
+        "has dtype",
+    ),
+    ({"target": Meta((9,), np.int64, format=ACL_FORMAT_FRACTAL_NZ), "vocabStartIndex": -1}, ACLNN_ERR_PARAM_INVALID, "target has format"),
     ({"vocabStartIndex": -1, "target": Meta((8,), np.int64)}, ACLNN_ERR_PARAM_INVALID, "vocabStartIndex is -1"),
 ]
 

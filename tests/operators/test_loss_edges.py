@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from acl_emu import ACL_FORMAT_NCHW, ACLNN_ERR_PARAM_INVALID
+from acl_emu import ACL_FORMAT_FRACTAL_NZ, ACL_FORMAT_NCHW, ACLNN_ERR_INNER_NULLPTR, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
 from tests.conftest import message
-from tests.operators.accuracy import FLOAT, FLOATS, assert_accurate, assert_equal
-from tests.operators.case import Array, Meta
+from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_accurate, assert_equal
+from tests.operators.case import Array, Meta, numbers
 from tests.operators.losses import BY_NAME, MEAN, NONE, SUM
 
 
@@ -96,14 +96,49 @@ def test_a_scalar_has_a_scalar_gradient() -> None:
     assert loss.valid().but(gradOutput=Meta((), FLOAT)).status() == 0
 
 
-@pytest.mark.parametrize("name", ["aclnnBinaryCrossEntropyWithLogits", "aclnnBinaryCrossEntropyWithLogitsBackward"])
-def test_formats(name: str) -> None:
-    """The documents of these two name the format among the errors; it is looked at before the reduction."""
-    loss = BY_NAME[name]
+def test_formats() -> None:
+    """The document names the format among the errors; it is looked at before the reduction."""
+    loss = BY_NAME["aclnnBinaryCrossEntropyWithLogits"]
     for parameter in loss.inputs:
-        call = loss.valid((1, 2, 3, 4)).but(**{parameter: Meta((1, 2, 3, 4), FLOAT, format=ACL_FORMAT_NCHW)})
+        call = loss.valid((1, 2, 3, 4)).but(**{parameter: Meta((1, 2, 3, 4), FLOAT, format=ACL_FORMAT_FRACTAL_NZ)})
         assert call.but(reduction=9).status() == ACLNN_ERR_PARAM_INVALID
         assert f"{parameter} has format" in message()
+
+
+def test_a_reduction_outside_the_set_is_a_sum(device: int) -> None:
+    loss = BY_NAME["aclnnSoftMarginLoss"]
+    for reduction in (-1, 3, 2**40):
+        assert_equal(loss.valid(reduction=SUM).but(reduction=reduction).run(), loss.valid(reduction=SUM).run())
+
+
+def test_null_inputs_of_binary_cross_entropy() -> None:
+    loss = BY_NAME["aclnnBinaryCrossEntropy"]
+    for name, status in (("self", ACLNN_ERR_INNER_NULLPTR), ("target", ACLNN_ERR_INNER_NULLPTR), ("out", ACLNN_ERR_PARAM_NULLPTR)):
+        assert loss.valid().but(**{name: None}).status() == status
+        assert name in message()
+
+
+def test_mixed_types(device: int) -> None:
+    """The gradient takes FLOAT and FLOAT16 side by side, for all but the target."""
+    loss = BY_NAME["aclnnBinaryCrossEntropyWithLogitsBackward"]
+    for dtype, other in ((FLOAT, FLOAT16), (FLOAT16, FLOAT)):
+        mixed = {name: numbers((2, 3), other, i) for i, name in enumerate(("gradOutput", "weightOptional", "posWeightOptional"))}
+        call = loss.valid((2, 3), dtype).but(**mixed)
+        assert_accurate(call.run(), *loss.golden(call)[:1], via=FLOAT, largest=loss.golden(call)[1])
+        for name in ("weightOptional", "posWeightOptional"):
+            assert call.but(**{name: Meta((2, 3), BF16)}).status() == ACLNN_ERR_PARAM_INVALID
+            assert name in message()
+
+
+def test_equal_formats() -> None:
+    """The gradient takes any format as long as all tensors have the same; strided ones count as one."""
+    loss = BY_NAME["aclnnBinaryCrossEntropyWithLogitsBackward"]
+    blocked = Meta((1, 2, 3, 4), FLOAT, format=ACL_FORMAT_FRACTAL_NZ)
+    assert loss.valid((1, 2, 3, 4)).but(**dict.fromkeys((*loss.inputs, loss.out), blocked)).status() == 0
+    for parameter in (*loss.inputs, loss.out):
+        assert loss.valid((1, 2, 3, 4)).but(**{parameter: blocked._replace(format=ACL_FORMAT_NCHW)}).status() == 0
+        assert loss.valid((1, 2, 3, 4)).but(**{parameter: blocked}).status() == ACLNN_ERR_PARAM_INVALID
+        assert "has format" in message()
 
 
 @pytest.mark.parametrize("name", ["aclnnSmoothL1Loss", "aclnnMseLoss", "aclnnBinaryCrossEntropy"])

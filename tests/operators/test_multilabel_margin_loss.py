@@ -41,7 +41,7 @@ def golden(call: Case) -> tuple[Array, Array]:
         labels = [int(label) for label in target[n]]
         own = labels[: labels.index(-1)] if -1 in labels else labels
         mask[n] = [k in own for k in range(classes)]
-        terms = [1 - x[n][j] + x[n][i] for j in range(classes) for i in range(classes) if mask[n][j] and not mask[n][i]]
+        terms = [1 - x[n][j] + x[n][i] for j in own if 0 <= j < classes for i in range(classes) if not mask[n][i]]
         losses[n] = math.nan if any(map(math.isnan, terms)) else math.fsum(max(0.0, term) for term in terms if term > 0) / classes
     reduction = call.arguments["reduction"]
     with np.errstate(all="ignore"):
@@ -61,6 +61,21 @@ def test_labels_end_at_the_first_padding(device: int) -> None:
     losses, mask = call.results()
     np.testing.assert_allclose(losses, 0.85, rtol=1e-6)
     assert_equal(mask, [1, 0, 0, 1])
+
+
+def test_a_label_that_occurs_twice_counts_twice(device: int) -> None:
+    call = valid((5,)).but(self=np.array([0.5, 0.25, 0, 0.75, 1], np.float32), target=np.array([1, 1, 0, 1, 4]))
+    losses, mask = call.results()
+    np.testing.assert_allclose(losses, (3 * (0.75 + 1.5) + (0.5 + 1.25) + (0 + 0.75)) / 5, rtol=1e-6)
+    assert_equal(mask, [1, 1, 0, 0, 1])
+
+
+@pytest.mark.parametrize("target", [0, -1, 3])
+def test_a_number_is_one_class(target: int, device: int) -> None:
+    call = valid((1,)).but(self=np.array(2.0, np.float32), target=np.array(target), isTarget=np.array(7.0, np.float32))
+    losses, mask = call.results()
+    assert_equal(losses, 0)
+    assert_equal(mask, float(target == 0))
 
 
 @given(st.data())
@@ -107,7 +122,7 @@ ERRORS = [
     ({"out": Meta((5,), FLOAT)}, "out"),
     ({"out": Meta((), FLOAT)}, "out"),
     ({"reduction": MEAN}, "out"),
-    ({"reduction": SUM, "out": Meta((1,), FLOAT)}, "out"),
+    ({"reduction": SUM, "out": Meta((2,), FLOAT)}, "out"),
     ({"reduction": 3}, "reduction"),
     ({name: Meta((4, 0), dtype) for name, dtype in (("self", FLOAT), ("target", np.int64), ("isTarget", FLOAT))}, "self"),
     ({name: Meta((0, 0), dtype) for name, dtype in (("self", FLOAT), ("target", np.int64), ("isTarget", FLOAT))}, "self"),

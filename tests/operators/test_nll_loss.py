@@ -175,16 +175,30 @@ def test_nothing_counts(device: int) -> None:
 
 
 @pytest.mark.parametrize("bad", [5, -1, 2**63 - 1, -(2**63)])
-def test_foreign_targets(bad: int, device: int) -> None:
-    """They count for nothing in a loss, as its page needs it, and are a fault in the gradient."""
-    call, grad = valid(reduction=MEAN), backward()
-    for each in (call, grad):
-        each.arguments["target"][3] = bad
-    assert_accurate(call.results()[0], np.array([golden(call)[0]]))
-    assert grad.status() == 0
-    with pytest.raises(Refused, match=rf"target\[3\] is {bad}, outside \[0, 4\]") as refusal:
-        grad.run(4)
-    assert refusal.value.status == ACL_ERROR_RT_AICORE_EXCEPTION
+@pytest.mark.parametrize("reduction", [NONE, MEAN, SUM])
+def test_foreign_targets(bad: int, reduction: int, device: int, chip) -> None:
+    """They count for nothing, as ignored ones; on 950 they stop the device."""
+    ignored = [make(reduction=reduction, ignored=-100) for make in (valid, backward)]
+    foreign = [make(reduction=reduction, ignored=-100) for make in (valid, backward)]
+    for each, other in zip(ignored, foreign, strict=True):
+        each.arguments["target"][3], other.arguments["target"][3] = -100, bad
+        for result, expected in zip(other.results(4), each.results(4), strict=True):
+            assert_equal(result, expected)
+    chip("Ascend950PR_9589")
+    for each, other in zip(ignored, foreign, strict=True):
+        assert each.refused(4) == other.status() == 0
+        with pytest.raises(Refused, match=rf"target\[3\] is {bad}, outside \[0, 4\]") as refusal:
+            other.results(4)
+        assert refusal.value.status == ACL_ERROR_RT_AICORE_EXCEPTION
+
+
+def test_half_results_of_images(device: int) -> None:
+    for reduction in (NONE, MEAN):
+        call = images(reduction=reduction)
+        wide = call.results()
+        half = call.but(**{name: call.arguments[name].astype(FLOAT16) for name in ("out", "totalWeightOut")}).results()
+        assert_equal(half[0], wide[0].astype(FLOAT16))
+        assert reduction == NONE or half[1] == wide[1].astype(FLOAT16)
 
 
 def test_empty(device: int) -> None:
@@ -215,13 +229,14 @@ ERRORS = [
     (valid(), {"out": Meta((1,), FLOAT)}, "out"),
     (valid(), {"out": Meta((6, 1), FLOAT)}, "out"),
     (valid(reduction=MEAN), {"out": Meta((6,), FLOAT)}, "out"),
-    (valid(reduction=SUM), {"out": Meta((1, 1), FLOAT)}, "out"),
+    (valid(reduction=SUM), {"out": Meta((1, 2), FLOAT)}, "out"),
     (valid(), {"totalWeightOut": Meta((2,), FLOAT)}, "totalWeightOut"),
     (valid(reduction=SUM), {"reduction": 3}, "reduction"),
     (valid(reduction=SUM), {"reduction": -1}, "reduction"),
     (images(), {"weight": Meta((5,), BF16)}, "weight"),
-    (images(), {"out": Meta((2, 3, 4), FLOAT16)}, "out"),
-    (images(), {"totalWeightOut": Meta((1,), FLOAT16)}, "totalWeightOut"),
+    (images(), {"out": Meta((2, 3, 4), BF16)}, "out"),
+    (images(), {"totalWeightOut": Meta((1,), BF16)}, "totalWeightOut"),
+    (images(dtype=FLOAT16), {"out": Meta((2, 3, 4), FLOAT)}, "out"),
     (images(), {"self": Meta((2, 5, 3), FLOAT)}, "self"),
     (images(), {"target": Meta((2, 4, 3), np.int64)}, "target"),
     (images(), {"weight": Meta((2,), FLOAT)}, "weight"),

@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acl_emu import ACL_FLOAT, ACL_FLOAT16, ACL_FORMAT_NCHW, ACLNN_ERR_INNER_NULLPTR, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
+from acl_emu import (
+    ACL_FLOAT,
+    ACL_FLOAT16,
+    ACL_FORMAT_FRACTAL_NZ,
+    ACL_FORMAT_NCHW,
+    ACLNN_ERR_INNER_NULLPTR,
+    ACLNN_ERR_PARAM_INVALID,
+    ACLNN_ERR_PARAM_NULLPTR,
+)
 from acl_emu.core import dtypes
 from tests.conftest import message
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_accurate, assert_equal, rounded
@@ -184,12 +192,28 @@ def test_errors_of_one_operator() -> None:
     assert amax(Meta((2, 0), FLOAT), [1], False, Meta((2,), FLOAT)).status() == ACLNN_ERR_PARAM_INVALID
     assert amax(Meta((2, 0), FLOAT), [0], False, Meta((0,), FLOAT)).plan() == (0, 0)
     assert amax(Meta((2, 3), FLOAT), [1], False, Meta((2,), FLOAT16)).status() == ACLNN_ERR_PARAM_INVALID
-    assert amax(Meta((2, 3), FLOAT, format=ACL_FORMAT_NCHW), [1], False, Meta((2,), FLOAT)).status() == ACLNN_ERR_PARAM_INVALID
-    for shape in ((2,), (1, 1), (0,)):
+    for code in (ACL_FORMAT_NCHW, ACL_FORMAT_FRACTAL_NZ):  # a device only warns
+        assert amax(Meta((2, 3), FLOAT, format=code), [1], False, Meta((2,), FLOAT)).status() == 0
+    for shape in ((2,), (1, 2), (0,)):
         assert Case("aclnnMax", {"self": Meta((2, 3), FLOAT), "out": Meta(shape, FLOAT)}).status() == ACLNN_ERR_PARAM_INVALID
     for code in (ACL_FLOAT16, 7, 999, -1):
         assert reduce_sum(Meta((2, 3), FLOAT), [1], False, Meta((2,), FLOAT), code).status() == ACLNN_ERR_PARAM_INVALID
         assert "dtype is" in message()
+
+
+def test_outputs_of_one_element(device: int) -> None:
+    x = numbers((5,), np.float32, 1)
+    total = reduce_sum(x, [0], False, np.zeros((), np.float32)).run()
+    for dims, keep, shape in (([0], False, (1,)), ([0], True, ()), ([], True, ()), ([], False, (1, 1, 1))):
+        assert_equal(reduce_sum(x, dims, keep, np.zeros(shape, np.float32)).run(), total.reshape(shape))
+        assert_equal(amax(x, dims, keep, np.zeros(shape, np.float32)).run(), x.max().reshape(shape))
+
+
+def test_an_empty_sum_is_zero_whatever_the_shape(device: int) -> None:
+    for shape in ((3,), (2, 2), ()):
+        for dtype in (np.float32, np.int32, np.bool_):
+            call = reduce_sum(np.zeros((0, 3), dtype), [0], False, np.ones(shape, dtype))
+            assert_equal(call.run(), np.zeros(shape))
 
 
 @pytest.mark.parametrize("soc", ["Ascend910B1", "Ascend310B1"])

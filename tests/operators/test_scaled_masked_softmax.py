@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acl_emu import ACL_FORMAT_NCHW, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
+from acl_emu import ACL_FORMAT_FRACTAL_NZ, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
 from tests.conftest import message
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, assert_accurate, assert_equal
 from tests.operators.case import Array, Case, Meta, numbers
@@ -162,7 +162,7 @@ ERRORS = [
     (FORWARD, {"x": Meta((3, 4, 5), FLOAT)}, "x"),
     (BACKWARD, {"out": Meta(SHAPE, BF16)}, "out"),
     (BACKWARD, {"out": Meta((2, 3, 4, 4), FLOAT)}, "out"),
-    (BACKWARD, {"gradOutput": Meta(SHAPE, FLOAT, format=ACL_FORMAT_NCHW)}, "gradOutput"),
+    (BACKWARD, {"gradOutput": Meta(SHAPE, FLOAT, format=ACL_FORMAT_FRACTAL_NZ)}, "gradOutput"),
 ]
 
 

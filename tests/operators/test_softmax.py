@@ -126,9 +126,17 @@ def test_softmax_of_a_number_is_one(dtype: np.dtype, dim: int, device: int) -> N
     assert_equal(valid(SOFTMAX, (), dtype, dim).run(), 1.0)
 
 
-def test_log_softmax_of_a_number_is_refused() -> None:
-    assert valid(LOG_SOFTMAX, (), dim=0).status() == ACLNN_ERR_PARAM_INVALID
-    assert "self has 0 dimensions" in message()
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("dim", [-1, 0])
+def test_log_softmax_of_a_number_is_zero(dtype: np.dtype, dim: int, device: int) -> None:
+    assert_equal(valid(LOG_SOFTMAX, (), dtype, dim).run(), 0.0)
+
+
+@both
+def test_an_empty_input_succeeds_whatever_the_output_is(operator: str, device: int) -> None:
+    call = valid(operator).but(self=np.zeros((0, 3), FLOAT), out=np.full((2, 2), 7, FLOAT))
+    assert_equal(call.run(), np.full((2, 2), 7))
+    assert call.but(dim=2).status() == ACLNN_ERR_PARAM_INVALID
 
 
 @both

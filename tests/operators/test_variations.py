@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from acl_emu.spec.kinds import DataTypeKind
 from tests.conftest import message
 from tests.operators.case import Array, Case, Refused
 from tests.operators.drawing import layouts
-from tests.operators.examples import Given, described, emulating, every_operator, examples, naming, tensors
+from tests.operators.examples import RELAID, Given, described, emulating, every_operator, examples, naming, tensors
 
 REFUSALS = (acl.ACLNN_ERR_PARAM_NULLPTR, acl.ACLNN_ERR_PARAM_INVALID, acl.ACLNN_ERR_INNER_TILING_ERROR)
 """What phase one may say to a call that is wrong."""
@@ -79,6 +80,8 @@ def same(one: Array, other: Array) -> bool:
 @given(data=st.data())
 @settings(max_examples=16)
 def test_calls_near_an_example(name: str, data: st.DataObject, device: int) -> None:
+    if name in RELAID:
+        pytest.skip("it writes beyond its tensor")
     number, shown = data.draw(st.sampled_from(list(enumerate(examples(name)))))
     with naming(number, shown), emulating(shown.chip):
         case = data.draw(near(shown.case))

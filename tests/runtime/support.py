@@ -145,28 +145,27 @@ def smooth_l1(count: int = 4, *, null: bool = False) -> Iterator[SmoothL1]:
 
 
 class BadTarget:
-    """aclnnNLLLoss2dBackward with a class that does not exist: its kernel fails."""
+    """aclnnCrossEntropyLossGrad with a class that does not exist: its kernel fails."""
 
     def __init__(self, bad: int = 9) -> None:
-        one = np.ones(1, np.float32)
-        arrays = (one, np.ones((1, 2, 1, 2), np.float32), np.array([[[0, bad]]], np.int64), np.ones(2, np.float32), one)
-        out = np.full((1, 2, 1, 2), -7, np.float32)
+        arrays = (np.ones(1, np.float32), np.ones((2, 2), np.float32), np.array([0, bad], np.int64))
+        out = np.full((2, 2), -7, np.float32)
         self.memory = [upload(values) for values in (*arrays, out)]
         self.tensors = [
             create_tensor(values.shape, address, values.dtype) for values, address in zip((*arrays, out), self.memory, strict=True)
         ]
 
     def run(self, stream: int | None) -> int:
-        *inputs, total, out = self.tensors
-        size, executor, ret = aclnnop.aclnnNLLLoss2dBackwardGetWorkspaceSize(*inputs, 2, -100, total, out)
+        *inputs, out = self.tensors
+        size, executor, ret = aclnnop.aclnnCrossEntropyLossGradGetWorkspaceSize(*inputs, None, None, None, "sum", -100, 0.0, 0.0, out)
         assert ret == 0
         if size:
             self.memory.append(allocate(size))
-        return int(aclnnop.aclnnNLLLoss2dBackward(self.memory[-1] if size else None, size, executor, stream))
+        return int(aclnnop.aclnnCrossEntropyLossGrad(self.memory[-1] if size else None, size, executor, stream))
 
     @property
     def out(self) -> Array:
-        return download(self.memory[5], 4)
+        return download(self.memory[3], 4)
 
     def close(self) -> None:
         for tensor in self.tensors:

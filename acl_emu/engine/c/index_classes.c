@@ -23,6 +23,7 @@ typedef struct {
     operand_list list;
     space pixels;
     int64_t classes, ignored, reduction;
+    int64_t faults; /* whether a target outside the classes is a fault */
     int64_t dtype, item; /* of the array and of the weights */
     steps array;
     int64_t class_stride;
@@ -38,6 +39,7 @@ typedef struct {
     const loss_call *call;
     char *memory[MOST_OPERANDS]; /* array, target, weight, out, total */
     double (*sums)[2];           /* of each unit: losses, weights */
+    atomic_int outside;
 } loss_run;
 
 FOR_EACH_CPU static double sum_of(const double *numbers, int64_t count)
@@ -137,12 +139,39 @@ static void run_loss(void *argument)
     }
 }
 
+/* Whether a target that is not ignored is outside the classes. */
+static void run_check(void *argument)
+{
+    job *work = argument;
+    loss_run *one = (loss_run *)work->call;
+    const loss_call *call = one->call;
+    for (int64_t unit; next_unit(work, &unit);) {
+        const int64_t end = at_most((unit + 1) * READ, count_of(&call->pixels));
+        stretch some;
+        for (int64_t first = unit * READ; first < end; first += some.count) {
+            int64_t index[READ];
+            some = stretch_from(&call->pixels, first, end, READ);
+            const char *from = one->memory[1] + offset_of(&call->target, &some);
+            const int64_t *targets = targets_of(from, call->target.across, call->target_dtype, some.count, index);
+            if (acl_emu_index_find_classes(index, targets, some.count, call->classes, call->ignored)) {
+                atomic_store(&one->outside, 1);
+            }
+        }
+    }
+}
+
 EXPORT int64_t acl_emu_classes_loss(const loss_call *call, const int64_t *addresses, int64_t threads)
 {
     const int64_t units = parts_of(count_of(&call->pixels), READ);
     loss_run one = {.call = call};
     if (!acl_emu_index_locate(&call->list, addresses, one.memory)) {
         return LEFT_TO_NUMPY;
+    }
+    if (call->faults) {
+        run(run_check, &one, units, threads);
+        if (one.outside) {
+            return LEFT_TO_NUMPY;
+        }
     }
     if (call->reduction == NO_REDUCTION) {
         run(run_loss, &one, units, threads);

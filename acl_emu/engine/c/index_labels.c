@@ -52,10 +52,10 @@ FOR_EACH_CPU static double missing(const double *others, int64_t count, double o
     return total;
 }
 
-/* 1 for the classes that a row has: its labels up to the first -1, without those of no class. */
-static void mark(const labels_call *call, const char *labels, double *marks)
+/* How often a row has each class: its labels up to the first -1, without those of no class. */
+static void count_labels(const labels_call *call, const char *labels, double *counts)
 {
-    memset(marks, 0, (size_t)call->classes * sizeof *marks);
+    memset(counts, 0, (size_t)call->classes * sizeof *counts);
     for (int64_t first = 0, some; first < call->classes; first += some) {
         int64_t values[SOME];
         some = at_most(call->classes - first, first ? SOME : LANES); /* most rows have few */
@@ -65,30 +65,34 @@ static void mark(const labels_call *call, const char *labels, double *marks)
                 return;
             }
             if (values[n] >= 0 && values[n] < call->classes) {
-                marks[values[n]] = 1;
+                counts[values[n]] += 1;
             }
         }
     }
 }
 
-static double loss_of(const labels_run *one, int64_t row, double *marks, double *others, double *own)
+static double loss_of(const labels_run *one, int64_t row, double *counts, double *others, double *own)
 {
     const labels_call *call = one->call;
     const int64_t classes = call->classes;
     int64_t apart = 0, mine = 0;
     double total = 0;
-    mark(call, one->memory[1] + row * call->label_down, marks);
-    acl_emu_index_store(one->memory[3] + row * call->mark_down, call->mark_across, call->dtype, marks, classes);
+    count_labels(call, one->memory[1] + row * call->label_down, counts);
+    for (int64_t n = 0; n < classes; n++) {
+        own[n] = counts[n] != 0;
+    }
+    acl_emu_index_store(one->memory[3] + row * call->mark_down, call->mark_across, call->dtype, own, classes);
     acl_emu_index_load(others, one->memory[0] + row * call->down, call->across, call->dtype, classes);
     for (int64_t n = 0; n < classes; n++) {
-        const double value = others[n];
+        const double value = others[n], count = counts[n];
         own[mine] = value;
+        counts[mine] = count;
         others[apart] = value;
-        mine += marks[n] != 0;
-        apart += marks[n] == 0;
+        mine += count != 0;
+        apart += count == 0;
     }
     for (int64_t n = 0; n < mine; n++) {
-        total += missing(others, apart, own[n]);
+        total += counts[n] * missing(others, apart, own[n]);
     }
     return total / (double)classes;
 }

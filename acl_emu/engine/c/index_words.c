@@ -36,7 +36,7 @@ EXPORT int64_t acl_emu_words_local(const local_call *call, const int64_t *addres
     (void)threads; /* there is not enough to do */
     acl_emu_index_load_whole(words, targets, call->target_stride, call->target_dtype, call->rows);
     for (int64_t row = 0; row < call->rows; row++) {
-        words[row] = words[row] >= call->start && words[row] <= call->end ? words[row] - call->start : -1;
+        words[row] = words[row] >= call->start && words[row] < call->end ? words[row] - call->start : -1;
         if (words[row] >= call->words) {
             return LEFT_TO_NUMPY;
         }
@@ -46,10 +46,11 @@ EXPORT int64_t acl_emu_words_local(const local_call *call, const int64_t *addres
         const int32_t narrow = (int32_t)local;
         memcpy(locals + row * call->local_stride, call->target_dtype == I32 ? (const void *)&narrow : &local, call->target_dtype == I32 ? 4 : 8);
     }
+    const int padding = call->start > 0 || call->end <= 0; /* what fills up the last byte is as if it were a target of 0 */
     for (int64_t first = 0; first < call->rows; first += 8) {
         unsigned char mask = 0;
-        for (int64_t bit = 0; bit < 8; bit++) { /* those that fill up the last byte are set */
-            mask |= (unsigned char)((first + bit >= call->rows || words[first + bit] < 0) << bit);
+        for (int64_t bit = 0; bit < 8; bit++) {
+            mask |= (unsigned char)((first + bit < call->rows ? words[first + bit] < 0 : padding) << bit);
         }
         memcpy(masks + first / 8 * call->mask_stride, &mask, 1);
     }
