@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from acl_emu.core.documented import single_phases
+
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 BUILT = os.path.join(FOLDER, "index.json")
 """Where the build of a package puts the index: name of the operator -> module."""
@@ -89,5 +91,8 @@ def _modules() -> dict[str, str]:
     return built
 
 
-MODULES = _modules()
+_ALL = _modules()
+MODULES = {name: module for name, module in _ALL.items() if name not in single_phases()}
 """Name of the operator -> module."""
+SINGLE_PHASES = {name: module for name, module in _ALL.items() if name in single_phases()}
+"""The same of functions that have no phases."""

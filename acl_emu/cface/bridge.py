@@ -27,6 +27,8 @@ from acl_emu.runtime import plans
 from acl_emu.runtime.objects import permit, room, tensor_in
 from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, IntKind, TensorKind
 from acl_emu.spec.operator import Operator
+from acl_emu.spec.single_phase import SinglePhase
+from aclnnop.index import SINGLE_PHASES
 
 Arguments = Any
 """A cdata array of acl_emu_arg."""
@@ -397,8 +399,29 @@ def _value_handler(declared: ApiFunction, readers: list[Callable[[Arguments], An
 
 
 def _operator_handler(name: str) -> Handler:
+    if name in SINGLE_PHASES:
+        return _single_phase_handler(aclnnop.find_single_phase(name))
     operator = aclnnop.find(name)
     return _phase_one_handler(operator) if name.endswith(PHASE_ONE) else _phase_two_handler(operator)
+
+
+def _single_phase_handler(function: SinglePhase) -> Handler:
+    readers = [_plain_reader(kind.c_type, name, index) for index, (name, kind) in enumerate(function.parameters)]
+    outputs = [
+        _Output(CParameter(f"{result.c_type}*", result.name), index, AclnnNullptr, AclnnInvalid)
+        for index, result in enumerate(function.results, len(readers))
+    ]
+
+    def handle(arguments: Arguments, result: Any) -> None:
+        for output in outputs:
+            output.check(arguments)
+        *values, status = function.call(*[reader(arguments) for reader in readers])
+        if status == c.ACLNN_SUCCESS:
+            for output, value in zip(outputs, values, strict=True):
+                output.set(arguments, value)
+        result.i = status
+
+    return handle
 
 
 _NUMBERS = (IntKind, DataTypeKind, FloatKind, BoolKind)

@@ -235,16 +235,28 @@ def stubs(emulated: Iterable[str]) -> str:
     from acl_emu.cface.headers import MARK
     from acl_emu.core import documented
 
-    lines = [f"# {MARK}", "from acl_emu.api.border import Handle", "from acl_emu.spec import Operator", ""]
+    lines = [f"# {MARK}", "from acl_emu.api.border import Handle", "from acl_emu.spec import Operator"]
+    lines += ["from acl_emu.spec.single_phase import SinglePhase", ""]
     lines.append("def find(name: str) -> Operator: ...")
+    lines.append("def find_single_phase(name: str) -> SinglePhase: ...")
     known = documented.table()
     for name in emulated:
-        if name in known:
+        if name in known and known[name].single_phase:
+            inputs = [(c_type, parameter) for c_type, parameter in known[name].parameters if not _is_result(c_type)]
+            results = ["int"] * (len(known[name].parameters) - len(inputs))
+            given = ", ".join(f"{parameter}: {_python_type(c_type)}" for c_type, parameter in inputs)
+            lines.append(f"def {name}({given}) -> tuple[{', '.join(results)}, int]: ...")
+        elif name in known:
             one, two = known[name].functions.items()
             given = ", ".join(f"{parameter}: {_python_type(c_type)}" for c_type, parameter in known[name].parameters)
             lines.append(f"def {one[0]}({given}) -> tuple[int, Handle, int]: ...")
             lines.append(f"def {two[0]}(workspace: Handle, workspaceSize: int, executor: Handle, stream: Handle) -> int: ...")
     return "\n".join(lines) + "\n"
+
+
+def _is_result(c_type: str) -> bool:
+    """Whether a parameter of a function without phases is what C gets a result through."""
+    return c_type.endswith("*") and not c_type.startswith(("const ", "acl"))
 
 
 def _python_type(c_type: str) -> str:

@@ -12,17 +12,17 @@ from functools import lru_cache
 from pathlib import Path
 
 from acl_emu.cface.headers import MARK
-from acl_emu.codegen.python_faces import operators
+from acl_emu.codegen.python_faces import operators, single_phases
 from acl_emu.core import documented
 from acl_emu.core.documented import Documented
-from acl_emu.spec import Operator
 from acl_emu.spec.kinds import IntKind, StringKind, tensor_kind
+from acl_emu.spec.operator import Declaration
 from acl_emu.tools import describe
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def _sample(operator: Operator) -> str:
+def _sample(operator: Declaration) -> str:
     """The samples that are named after the operator's header, or those that use it."""
     stem = operator.module.rpartition(".")[2]
     name = re.compile(rf"\b{operator.name}(GetWorkspaceSize)?\b")
@@ -37,7 +37,7 @@ def _samples() -> dict[Path, str]:
     return {path: path.read_text(encoding="utf-8") for path in sorted(found)}
 
 
-def _modes(operator: Operator) -> str:
+def _modes(operator: Declaration) -> str:
     words: dict[str, Iterable[str]] = {}
     for name, kind in operator.parameters:
         if isinstance(kind, IntKind) and kind.choices is not None:
@@ -49,17 +49,17 @@ def _modes(operator: Operator) -> str:
     return "; ".join(modes) or "-"
 
 
-def _dtypes(operator: Operator) -> str:
+def _dtypes(operator: Declaration) -> str:
     """Parameters with the same dtypes together."""
     groups: dict[str, list[str]] = {}
     for name, kind in operator.parameters:
         tensor = tensor_kind(kind)
         if tensor is not None:
             groups.setdefault(describe.dtypes(operator, tensor), []).append(name)
-    return "; ".join(f"{', '.join(names)}: {listed}" for listed, names in groups.items())
+    return "; ".join(f"{', '.join(names)}: {listed}" for listed, names in groups.items()) or "-"
 
 
-def _section(known: Documented, operator: Operator | None) -> list[str]:
+def _section(known: Documented, operator: Declaration | None) -> list[str]:
     if operator is None:
         return [f"### {known.name}", "", "Not emulated.", ""]
     return [
@@ -80,7 +80,7 @@ def _section(known: Documented, operator: Operator | None) -> list[str]:
 
 def pages() -> dict[str, str]:
     """Path below docs/ -> text."""
-    emulated = {operator.name: operator for operator in operators()}
+    emulated: dict[str, Declaration] = {declared.name: declared for declared in (*operators(), *single_phases())}
     families: dict[str, list[str]] = {}
     for name, known in documented.table().items():
         families.setdefault(known.family, []).extend(_section(known, emulated.get(name)))

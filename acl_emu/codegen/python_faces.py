@@ -6,12 +6,17 @@ import importlib
 import pkgutil
 from collections import defaultdict
 from types import ModuleType
+from typing import TypeVar
 
 import aclnnop
 from acl_emu import api
 from acl_emu.api.border import FUNCTIONS
 from acl_emu.cface.headers import MARK
 from acl_emu.spec import Operator
+from acl_emu.spec.operator import Declaration
+from acl_emu.spec.single_phase import SinglePhase
+
+_Kind = TypeVar("_Kind", bound=Declaration)
 
 
 def _walk(package: ModuleType) -> list[ModuleType]:
@@ -35,10 +40,16 @@ def api_init() -> str:
 
 def operators() -> list[Operator]:
     """Every declared operator, by name. Imports all of them."""
+    return _declared(Operator)
+
+
+def single_phases() -> list[SinglePhase]:
+    """Every declared function of a single phase, by name. Imports all operators."""
+    return _declared(SinglePhase)
+
+
+def _declared(kind: type[_Kind]) -> list[_Kind]:
     found = [
-        value
-        for module in _walk(aclnnop)
-        for value in vars(module).values()
-        if isinstance(value, Operator) and value.module == module.__name__
+        value for module in _walk(aclnnop) for value in vars(module).values() if isinstance(value, kind) and value.module == module.__name__
     ]
-    return sorted(found, key=lambda operator: operator.name)
+    return sorted(found, key=lambda declared: declared.name)

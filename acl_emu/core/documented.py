@@ -62,6 +62,13 @@ def table() -> dict[str, Documented]:
     return found
 
 
+@lru_cache(maxsize=None)
+def single_phases() -> frozenset[str]:
+    """The names of those that have no phases. Few lines are looked at: every program asks for them."""
+    with TABLE.open(encoding="utf-8") as lines:
+        return frozenset(json.loads(line)["name"] for line in lines if '"single_phase"' in line)
+
+
 def refusal(name: str) -> str:
     """What is said of an operator that is not emulated, by the name of either phase."""
     plain = name.removesuffix(PHASE_ONE)

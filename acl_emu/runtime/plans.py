@@ -72,9 +72,9 @@ def most_in_c() -> int:
 
 
 def in_c(planned: Planned) -> Any:
-    """A plan, as C knows it; None where it knows too many."""
+    """A plan, as C knows it; None where it knows too many, or cannot do what phase one does."""
     plan = planned.plan
-    if plan.in_c is None:
+    if plan.in_c is None and not plan.restated:
         with _numbering:
             if plan.in_c is None and len(numbered) < most_in_c():
                 described = ffi.new(

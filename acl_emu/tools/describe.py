@@ -8,23 +8,27 @@ import aclnnop
 from acl_emu.core import documented
 from acl_emu.core.soc import PROFILES, Product
 from acl_emu.spec.kinds import IntKind, ListKind, StringKind, TensorKind, tensor_kind
-from acl_emu.spec.operator import Operator
-from aclnnop.index import MODULES
+from acl_emu.spec.operator import Declaration, Operator
+from acl_emu.spec.single_phase import SinglePhase
+from aclnnop.index import MODULES, SINGLE_PHASES
 
 ROLES = {"in": "input", "out": "output", "inout": "in-place"}
 
 
-def signature(operator: Operator) -> str:
-    """Phase one as C declares it, without workspaceSize and executor."""
-    return f"{operator.name}({', '.join(f'{kind.c_type} {name}' for name, kind in operator.parameters)})"
+def signature(declared: Declaration) -> str:
+    """Phase one as C declares it, without workspaceSize and executor; of a function without phases, all of it."""
+    parameters = [f"{kind.c_type} {name}" for name, kind in declared.parameters]
+    if isinstance(declared, SinglePhase):
+        parameters += [f"{result.c_type}* {result.name}" for result in declared.results]
+    return f"{declared.name}({', '.join(parameters)})"
 
 
-def products(operator: Operator) -> str:
+def products(operator: Declaration) -> str:
     """The products that have a kernel for it."""
     return ", ".join(product.short for product in Product if product in operator.products)
 
 
-def dtypes(operator: Operator, kind: TensorKind) -> str:
+def dtypes(operator: Declaration, kind: TensorKind) -> str:
     """The dtypes a tensor parameter takes, and where a product that has the operator departs."""
     text = ", ".join(dtype.name for dtype in kind.allowed) or "any that the result can be cast to"
     for product in Product:  # in one order, whatever order they are declared in
@@ -35,12 +39,18 @@ def dtypes(operator: Operator, kind: TensorKind) -> str:
 
 def all_of_them() -> str:
     """One line each."""
-    width = max(len(name) for name in MODULES)
-    lines = []
-    for name in MODULES:
-        operator = aclnnop.find(name)
-        lines.append(f"{name:{width}}  {operator.summary.splitlines()[0] if operator.summary else ''}")
+    declared: list[Declaration] = [*map(aclnnop.find, MODULES), *map(aclnnop.find_single_phase, SINGLE_PHASES)]
+    width = max(len(each.name) for each in declared)
+    lines = [f"{each.name:{width}}  {each.summary.partition(chr(10))[0]}" for each in sorted(declared, key=lambda each: each.name)]
     return "\n".join([*lines, f"{len(lines)} of {len(documented.table())} documented operators; `acl-emu ops NAME` shows one"]) + "\n"
+
+
+def find_any(name: str) -> Declaration:
+    """An operator or a function without phases, as ``find`` does."""
+    for known in SINGLE_PHASES:
+        if known.lower() in (name.lower(), f"aclnn{name.lower()}"):
+            return aclnnop.find_single_phase(known)
+    return find(name)
 
 
 def find(name: str) -> Operator:
@@ -55,7 +65,7 @@ def find(name: str) -> Operator:
 
 def one(name: str) -> str:
     """One operator, whole."""
-    operator = find(name)
+    operator = find_any(name)
     lines = [
         signature(operator),
         f"  {operator.summary.splitlines()[0]}",

@@ -35,7 +35,7 @@ from acl_emu.core.observe import Call, Tool, Work
 from acl_emu.core.soc import ConfigurationError
 from acl_emu.runtime import memory
 from acl_emu.runtime import stream as streams
-from aclnnop.index import MODULES
+from aclnnop.index import MODULES, SINGLE_PHASES
 
 VARIABLE = "ACL_EMU_FAULT"
 
@@ -125,9 +125,9 @@ def _function(text: str, name: str) -> str:
         if result not in _STATUS_RESULTS and not result.endswith("*"):
             raise ValueError(f"{text!r}: {name} cannot fail, its result is {result}")
         return FUNCTIONS[name].python.__name__
-    if name.removesuffix(PHASE_ONE) in MODULES:
+    if name.removesuffix(PHASE_ONE) in MODULES or name in SINGLE_PHASES:
         return name
-    known = [*FUNCTIONS, *MODULES, *(operator + PHASE_ONE for operator in MODULES)]
+    known = [*FUNCTIONS, *MODULES, *SINGLE_PHASES, *(operator + PHASE_ONE for operator in MODULES)]
     near = difflib.get_close_matches(name, known, 1)
     raise ValueError(f"{text!r}: there is no function {name}" + (f"; did you mean {near[0]}?" if near else ""))
 

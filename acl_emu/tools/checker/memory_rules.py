@@ -291,7 +291,7 @@ class MemoryRules:
 
         for i, output in enumerate(work.writes):
             for source in work.reads:
-                if overlap(output, source) and not (is_same(output, source) and (in_place or output.name == source.name)):
+                if output.name != source.name and overlap(output, source) and not (in_place and is_same(output, source)):
                     add(output, source, f"input {source.name}")
             for other in work.writes[:i]:
                 if overlap(output, other):
