@@ -91,8 +91,9 @@ def _modules() -> dict[str, str]:
     return built
 
 
-_ALL = _modules()
-MODULES = {name: module for name, module in _ALL.items() if name not in single_phases()}
-"""Name of the operator -> module."""
-SINGLE_PHASES = {name: module for name, module in _ALL.items() if name in single_phases()}
-"""The same of functions that have no phases."""
+EMULATED = _modules()
+"""Name of the operator or function -> module."""
+MODULES = {name: module for name, module in EMULATED.items() if name not in single_phases()}
+"""The operators alone."""
+SINGLE_PHASES = {name: module for name, module in EMULATED.items() if name in single_phases()}
+"""The functions that have no phases."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from acl_emu.cface import build, exports
-from acl_emu.codegen.python_faces import operators
+from acl_emu.codegen.python_faces import operators, single_phases
 from aclnnop import index
 from tests.conftest import ROOT
 
@@ -172,4 +172,6 @@ def test_without_a_place_for_the_cache(tmp_path: Path) -> None:
 
 
 def test_the_index_is_that_of_the_modules() -> None:
-    assert {operator.name: operator.module for operator in operators()} == index.MODULES == index.scan()
+    assert {operator.name: operator.module for operator in operators()} == index.MODULES
+    assert {function.name: function.module for function in single_phases()} == index.SINGLE_PHASES
+    assert index.MODULES | index.SINGLE_PHASES == index.EMULATED == index.scan()

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from acl_emu.cface import toolkit
 from acl_emu.core import documented
 from acl_emu.core.soc import ALL, Product
-from aclnnop.index import MODULES
+from aclnnop.index import EMULATED
 
 C_PLUS_PLUS = (".cpp", ".cc", ".cxx")
 _CODE_TAGS = ("cpp", "c++", "c", "cxx", "cc", "")
@@ -231,7 +231,7 @@ def _check_includes(program: Program, include: Path) -> None:
     missing = [
         f"{name} is not emulated yet; `acl-emu ops` lists what is"
         for name in dict.fromkeys(_OPERATOR_CALL.findall(text))
-        if name in documented.table() and name not in MODULES
+        if name in documented.table() and name not in EMULATED
     ]
     missing += [
         f"{match['header']} is not emulated yet; `acl-emu ops` lists what is"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.cface.programs import compile_program, run
+from tests.cface.programs import clean_environment, compile_program, run
 
 SIZES = """
 #include "acl/acl.h"
@@ -101,6 +103,14 @@ int main(void)
 def test_sizes(tmp_path: Path) -> None:
     done = run(compile_program(tmp_path, SIZES))
     assert done.stdout.splitlines() == ["0 147456", "0 139264", "161002 161001 161001 161002 161002 7"], done.stderr
+
+
+def test_a_program_that_uses_one_is_run(tmp_path: Path) -> None:
+    """As those of the documents are: what it calls is looked up before it is compiled."""
+    (tmp_path / "sizes.cpp").write_text(SIZES, encoding="utf-8")
+    command = [sys.executable, "-m", "acl_emu.cli", "run", str(tmp_path / "sizes.cpp")]
+    done = subprocess.run(command, capture_output=True, text=True, env=clean_environment(XDG_CACHE_HOME=str(tmp_path)))
+    assert done.stdout.splitlines()[:1] == ["0 147456"], done.stderr
 
 
 def test_a_weight_in_blocks(tmp_path: Path) -> None:
