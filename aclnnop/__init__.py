@@ -17,7 +17,7 @@ def find(name: str) -> Operator:
 
     plain = name.removesuffix(PHASE_ONE)
     if plain not in MODULES:
-        raise AttributeError(refusal(plain))
+        raise AttributeError(refusal(plain, MODULES))
     found: Operator = getattr(importlib.import_module(MODULES[plain]), plain)
     return found
 

@@ -30,8 +30,6 @@ settings.register_profile(
 )
 settings.load_profile("suite")
 
-_CACHED = (soc.current, soc.visible_devices, soc.schedule, context.devices)
-
 
 def used_bytes() -> int:
     return sum(device._memory.used for device in context.devices() if device._memory)

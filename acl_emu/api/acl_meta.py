@@ -44,9 +44,16 @@ def aclCreateTensor(
     """A tensor object over memory that the program owns; nothing but the pointers is checked."""
     shape, storage = values_of(viewDims), values_of(storageDims)
     _check_rank(shape, storage)
-    tensor = Tensor(make_view(shape, dataType, stride, offset, format, storage), tensorData or None)
+    tensor = Tensor(make_view(shape, dataType, stride, offset, format, storage), _address(tensorData, "tensorData"))
     tensor.handle = handles.issue(tensor)
     return tensor.handle
+
+
+def _address(pointer: DevicePointer, name: str) -> int | None:
+    """An address that an object keeps: nothing would fail before a kernel runs."""
+    if pointer.__class__ is not int:
+        handles.check_type(name, pointer, "an address")
+    return pointer or None
 
 
 def _check_rank(shape: Sequence[int], storage: Sequence[int]) -> None:
@@ -78,7 +85,7 @@ def aclInitTensor(
     if strides is not None and len(strides) != len(shape):
         raise AclnnInvalid(f"stride has {len(strides)} values, expected one for each of the {len(shape)} dimensions")
     _check_rank(shape, storage)
-    found.change(make_view(shape, dataType, strides, offset, format, storage), tensorDataAddr or found.address)
+    found.change(make_view(shape, dataType, strides, offset, format, storage), _address(tensorDataAddr, "tensorDataAddr") or found.address)
 
 
 @plain(HEADER, "aclScalar* aclCreateScalar(void* value, aclDataType dataType)")
@@ -130,13 +137,19 @@ def aclCreateBoolArray(value: Sequence[bool] | None) -> Handle:
 @plain(HEADER, "aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size)")
 def aclCreateTensorList(value: Sequence[Handle] | None) -> Handle:
     """A list that refers to tensors; it destroys them when it is destroyed."""
-    return _issue(TensorList(values_of(value)))
+    return _issue(TensorList(_members(value)))
 
 
 @plain(HEADER, "aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size)")
 def aclCreateScalarList(value: Sequence[Handle] | None) -> Handle:
     """A list that refers to scalars; it destroys them when it is destroyed."""
-    return _issue(ScalarList(values_of(value)))
+    return _issue(ScalarList(_members(value)))
+
+
+def _members(value: Sequence[Handle] | None) -> tuple[Handle, ...]:
+    for place, member in enumerate(members := values_of(value)):
+        handles.check_type(f"value[{place}]", member)
+    return members
 
 
 def _issue(thing: IntArray | FloatArray | BoolArray | TensorList | ScalarList) -> int:
@@ -303,7 +316,7 @@ def aclSetRawTensorAddr(tensor: Handle, addr: DevicePointer) -> None:
     found = _find(tensor, Tensor, "tensor")
     if not addr:
         raise AclnnNullptr("addr must not be a null pointer")
-    found.change(found.view, addr)
+    found.change(found.view, _address(addr, "addr"))
 
 
 # Executors
@@ -328,7 +341,7 @@ def _write_address(tensor: Handle, addr: DevicePointer) -> None:
         raise AclnnInner(
             f"tensor is {handles.describe(tensor) if tensor else 'null'}, expected a living aclTensor", c.ACLNN_ERR_INNER_NULLPTR
         )
-    found.change(found.view, addr or None)
+    found.change(found.view, _address(addr, "addr"))
 
 
 def _write_member_address(tensors: Handle, relativeIndex: int, addr: DevicePointer) -> None:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar, cast, overload
 import numpy as np
 
 from acl_emu.core import constants as c
-from acl_emu.core import observe
+from acl_emu.core import handles, observe
 from acl_emu.core.errors import AclError, NotEmulated, report
 
 P = ParamSpec("P")
@@ -31,6 +31,9 @@ Handle = int | None
 
 DevicePointer = int | None
 """An address in device memory; None is the null pointer."""
+
+HostAddress = int | None
+"""An address of page-locked host memory; None is the null pointer."""
 
 HostPointer = Any
 """Host memory: any buffer (numpy array, bytearray), an integer address, or None."""
@@ -144,7 +147,11 @@ class acl:
             try:
                 result = function(*arguments, **named)
             except AclError as error:
+                _check_pointers(pointers, arguments, named)
                 return refuse(error)
+            except (TypeError, ValueError):
+                _check_pointers(pointers, arguments, named)
+                raise
             if not results:
                 return c.ACL_SUCCESS
             return (*result, c.ACL_SUCCESS) if isinstance(result, tuple) else (result, c.ACL_SUCCESS)
@@ -156,6 +163,7 @@ class acl:
             return _watched(function, carry_out, refuse, arguments, named, status_last=True)
 
         quick = self.quick
+        pointers = _pointers_of(function)
 
         @functools.wraps(function)
         def quick_call(*arguments: Any, **named: Any) -> Any:
@@ -163,6 +171,8 @@ class acl:
 
         declared = call if quick is None else quick_call
         results = _declare(self.text, self.header, declared).results  # a null pointer is a result, too
+        names = (*(parameter.name for parameter in results), "status")
+        _document(declared, self.text, names, _with_status(function.__annotations__["return"]))
         return declared
 
 
@@ -184,7 +194,13 @@ class plain:
             try:
                 return function(*arguments, **named)
             except AclError as error:
+                _check_pointers(pointers, arguments, named)
                 return cast("A | None", refuse(error))
+            except (TypeError, ValueError):
+                _check_pointers(pointers, arguments, named)
+                raise
+
+        pointers = _pointers_of(function)
 
         @functools.wraps(function)
         def call(*arguments: P.args, **named: P.kwargs) -> A | None:
@@ -194,7 +210,39 @@ class plain:
             return answer
 
         returns_status = _declare(self.text, self.header, call).prototype.result in _STATUS_TYPES
+        _document(call, self.text, (), function.__annotations__["return"])
         return call
+
+
+Pointers = tuple[tuple[int, str, str], ...]
+"""Parameters that are handles or addresses: their places and names, and what is expected there."""
+_EXPECTED = {"Handle": "a handle", "DevicePointer": "an address", "HostAddress": "an address"}
+
+
+def _pointers_of(function: Callable[..., Any]) -> Pointers:
+    hints = {name: hint for name, hint in function.__annotations__.items() if name != "return"}
+    return tuple((place, name, _EXPECTED[hint]) for place, (name, hint) in enumerate(hints.items()) if hint in _EXPECTED)
+
+
+def _check_pointers(pointers: Pointers, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """A call failed: a TypeError where that is because of an argument that no C program could have passed."""
+    for place, name, expected in pointers:
+        handles.check_type(name, arguments[place] if place < len(arguments) else named.get(name), expected)
+
+
+def _with_status(hint: str) -> str:
+    """What a function with this result returns in Python."""
+    if hint == "None":
+        return "int"
+    return f"{hint[:-1]}, int]" if hint.startswith("tuple[") else f"tuple[{hint}, int]"
+
+
+def _document(call: Callable[..., Any], prototype: str, names: tuple[str, ...], hint: str) -> None:
+    """What help() shows: the results that Python gets, and the C prototype."""
+    results = f"({', '.join(names)})" if len(names) > 1 else f"the {''.join(names)}"
+    answer = f"Returns {results}.\n" if names else ""
+    call.__doc__ = f"{inspect.cleandoc(call.__doc__ or '')}\n\n{answer}C: {prototype}"
+    call.__signature__ = inspect.signature(call).replace(return_annotation=hint)  # type: ignore[attr-defined]
 
 
 @lru_cache(maxsize=None)

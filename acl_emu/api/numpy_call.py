@@ -13,12 +13,14 @@ import numpy.typing as npt
 
 import aclnnop
 from acl_emu import api
+from acl_emu.api.acl_rt.lifecycle import process
 from acl_emu.core import constants as c
 from acl_emu.core import dtypes
 from acl_emu.core.documented import PHASE_ONE
 from acl_emu.runtime import context
 from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
-from acl_emu.spec.kinds import HandleKind, Kind, ListKind, TensorKind
+from acl_emu.spec import Operator
+from acl_emu.spec.kinds import HandleKind, Kind, ListKind, TensorKind, tensor_kind
 
 Array = npt.NDArray[Any]
 
@@ -37,12 +39,17 @@ def call(operator: str, *arguments: Any, **named: Any) -> Any:
 
     Tensor parameters are arrays (half types through ml_dtypes) or None; their strides are kept, so a transposed or broadcast array
     becomes a non-contiguous tensor. Output parameters are arrays too: they are filled in place, and returned (a tuple of them where
-    there are several). Numbers stand for aclScalar, sequences for arrays and lists. Device 0 is used where the thread has no device.
+    there are several). Numbers stand for aclScalar, a DOUBLE where a tensor is DOUBLE and FLOAT elsewhere, sequences for arrays and
+    lists. Device 0 is used where the thread has no device. ``"Softmax"`` is short for ``"aclnnSoftmax"``.
 
     >>> call("aclnnSmoothL1LossBackward", grad, x, y, 0, 1.0, np.empty_like(x))  # doctest: +SKIP
     """
+    if not operator.startswith("aclnn"):
+        operator = f"aclnn{operator}"
     declared = aclnnop.find(operator)
     values = inspect.signature(declared.function).bind(*arguments, **named).arguments
+    if not process.count:
+        api.aclnnInit(None)  # a program that only makes such calls need not know of it
     with ExitStack() as stack:
         current = context.find_current()
         if current is None or current.primary:
@@ -52,7 +59,8 @@ def call(operator: str, *arguments: Any, **named: Any) -> Any:
             stack.callback(api.aclrtResetDevice, index)
         api.aclGetRecentErrMsg()  # the text of an exception is about this call, not about an earlier one
         uploads: list[tuple[Array, _Upload]] = []
-        arguments_c = [_argument(kind, name, values[name], stack, uploads) for name, kind in declared.parameters]
+        numbers = _number_types(declared, values)
+        arguments_c = [_argument(kind, name, values[name], stack, uploads, numbers) for name, kind in declared.parameters]
         size, executor, status = declared.get_workspace_size(*arguments_c)
         _check(operator + PHASE_ONE, status)
         with ExitStack() as unused:
@@ -122,18 +130,31 @@ def _strided(block: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> 
     return np.ndarray(shape, block.dtype, block.view(np.uint8), 0, tuple(stride * block.itemsize for stride in strides))
 
 
-_NUMBER_TYPES = ((bool, c.ACL_BOOL), (int, c.ACL_INT64), (float, c.ACL_FLOAT), (complex, c.ACL_COMPLEX64))
+Numbers = tuple[tuple[type[Any], int], ...]
+"""The data types of scalars that are made of Python's numbers."""
+_SINGLE: Numbers = ((bool, c.ACL_BOOL), (int, c.ACL_INT64), (float, c.ACL_FLOAT), (complex, c.ACL_COMPLEX64))
+_DOUBLE: Numbers = ((bool, c.ACL_BOOL), (int, c.ACL_INT64), (float, c.ACL_DOUBLE), (complex, c.ACL_COMPLEX128))
 
 
-def _argument(kind: Kind, name: str, value: Any, stack: ExitStack, outputs: list[tuple[Array, _Upload]]) -> Any:
+def _number_types(declared: Operator, values: dict[str, Any]) -> Numbers:
+    """A scalar beside a tensor of double precision loses nothing of its own."""
+    for name, kind in declared.parameters:
+        if values[name] is not None and tensor_kind(kind) is not None:
+            arrays = values[name] if isinstance(kind, ListKind) else [values[name]]
+            if any(np.asarray(array).dtype in (np.float64, np.complex128) for array in arrays if array is not None):
+                return _DOUBLE
+    return _SINGLE
+
+
+def _argument(kind: Kind, name: str, value: Any, stack: ExitStack, outputs: list[tuple[Array, _Upload]], numbers: Numbers) -> Any:
     if value is None or not isinstance(kind, (TensorKind, HandleKind, ListKind)):
         return value
     if isinstance(kind, TensorKind):
         return _tensor(kind, name, value, stack, outputs)
     if isinstance(kind, ListKind):
-        value = [_argument(kind.member, f"{name}[{i}]", member, stack, outputs) for i, member in enumerate(value)]
+        value = [_argument(kind.member, f"{name}[{i}]", member, stack, outputs, numbers) for i, member in enumerate(value)]
     elif kind.kind is Scalar:
-        return _kept(_scalar(name, value), api.aclDestroyScalar, stack)
+        return _kept(_scalar(name, value, numbers), api.aclDestroyScalar, stack)
     create, destroy = _SEQUENCES[kind.kind]
     return _kept(create(value), destroy, stack)
 
@@ -159,10 +180,10 @@ def _tensor(kind: Kind, name: str, value: Any, stack: ExitStack, outputs: list[t
     return upload.tensor
 
 
-def _scalar(name: str, value: Any) -> int | None:
+def _scalar(name: str, value: Any, numbers: Numbers) -> int | None:
     if isinstance(value, np.generic):
         return api.aclCreateScalar(value, dtypes.from_numpy(value.dtype).code)
-    for kind, code in _NUMBER_TYPES:
+    for kind, code in numbers:
         if isinstance(value, kind):
             return api.aclCreateScalar(np.asarray(value)[()], code)
     raise TypeError(f"{name} must be a number, got {value!r}")

@@ -6,6 +6,7 @@ Nothing but the standard library is needed here: the build reads the table befor
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,8 +70,21 @@ def single_phases() -> frozenset[str]:
         return frozenset(json.loads(line)["name"] for line in lines if '"single_phase"' in line)
 
 
-def refusal(name: str) -> str:
-    """What is said of an operator that is not emulated, by the name of either phase."""
+def refusal(name: str, emulated: Iterable[str] = ()) -> str:
+    """What is said of an operator that is not emulated, by the name of either phase; ``emulated`` are names that may have been meant."""
     plain = name.removesuffix(PHASE_ONE)
-    known = "is documented but not emulated" if plain in table() else "is not emulated"
-    return f"{plain} {known}; `acl-emu ops` lists what is"
+    if plain in table():
+        return f"{plain} is documented but not emulated; `acl-emu ops` lists what is"
+    near = _similar(plain, emulated)
+    return f"{plain} is not emulated; " + (f"did you mean {', '.join(near)}?" if near else "`acl-emu ops` lists what is")
+
+
+def _similar(name: str, names: Iterable[str]) -> list[str]:
+    import difflib
+
+    spelled = {known.removeprefix("aclnn").lower(): known for known in names}
+    wanted = name.lower().removeprefix("aclnn")  # which all have in common
+    if wanted in spelled:
+        return [spelled[wanted]]
+    near = difflib.get_close_matches(wanted, spelled, 3) or [known for known in spelled if wanted in known][:3]
+    return [spelled[known] for known in near]

@@ -280,6 +280,14 @@ def take_recent(*, keep_previous: bool) -> str | None:
     return (_process_store if _process_wide else _thread.store).take(keep_previous=keep_previous)
 
 
+def forget() -> None:
+    """Nothing has failed yet, on this thread."""
+    global _process_store
+    _thread.store, _process_store = ErrorStore(), ErrorStore()
+    _thread.last_code, _thread.reported = c.ACL_SUCCESS, None
+    use_process_store(False)
+
+
 def last_code(*, clear: bool) -> int:
     """The last runtime error code of this thread."""
     code = _thread.last_code

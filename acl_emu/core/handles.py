@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from acl_emu.core import _door, observe
 from acl_emu.core._bridge import lib
 
@@ -35,13 +37,117 @@ count_in_c: Callable[[], dict[str, int]] = dict
 """How many objects of each kind live in C."""
 
 
-def issue(thing: object) -> int:
+class Handle(int):
+    """A handle as Python programs hold it: a number whose repr says what it stands for. Every kind of object has a class of its own.
+
+    A plain number that equals it is as good.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        thing = find(self, object)
+        about = "(destroyed)" if thing is None else getattr(thing, "about", "")
+        return f"<{type(self).__name__}{about and ' '}{about} at {int(self):#x}>"
+
+    def __reduce__(self) -> tuple[type[int], tuple[int]]:
+        return int, (int(self),)  # another process has no such object
+
+
+class aclTensor(Handle):
+    """The handle of an aclTensor."""
+
+    __slots__ = ()
+
+
+class aclScalar(Handle):
+    """The handle of an aclScalar."""
+
+    __slots__ = ()
+
+
+class aclIntArray(Handle):
+    """The handle of an aclIntArray."""
+
+    __slots__ = ()
+
+
+class aclFloatArray(Handle):
+    """The handle of an aclFloatArray."""
+
+    __slots__ = ()
+
+
+class aclBoolArray(Handle):
+    """The handle of an aclBoolArray."""
+
+    __slots__ = ()
+
+
+class aclTensorList(Handle):
+    """The handle of an aclTensorList."""
+
+    __slots__ = ()
+
+
+class aclScalarList(Handle):
+    """The handle of an aclScalarList."""
+
+    __slots__ = ()
+
+
+class aclOpExecutor(Handle):
+    """The handle of an aclOpExecutor."""
+
+    __slots__ = ()
+
+
+class aclrtStream(Handle):
+    """The handle of an aclrtStream."""
+
+    __slots__ = ()
+
+
+class aclrtEvent(Handle):
+    """The handle of an aclrtEvent."""
+
+    __slots__ = ()
+
+
+class aclrtContext(Handle):
+    """The handle of an aclrtContext."""
+
+    __slots__ = ()
+
+
+CLASSES = {kind.__name__: kind for kind in Handle.__subclasses__()}
+"""By the name of the C type."""
+for _kind in CLASSES.values():
+    _kind.__module__ = "acl_emu"  # where programs find it
+_door.use_handles(Handle, aclOpExecutor)
+
+
+def issue(thing: object) -> Handle:
     """Give ``thing`` a new handle."""
-    handle = _BASE + next(_numbers) * _STEP
+    handle = CLASSES.get(getattr(thing, "c_name", ""), Handle)(_BASE + next(_numbers) * _STEP)
     alive[handle] = thing
     if observe.watching is not None:
         observe.watching.tell("object_made", handle, thing)
     return handle
+
+
+def check_type(name: str, value: object, expected: str = "a handle") -> None:
+    """A TypeError for what can be no handle or address: a tuple that was not unpacked, an array."""
+    if value is not None and not isinstance(value, (int, np.integer)):
+        hint = "; unpack the results of the call it comes from" if isinstance(value, tuple) else ""
+        raise TypeError(f"{name} must be {expected} or None, got {_short(value)}{hint}")
+
+
+def _short(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def find(handle: int | None, kind: type[T]) -> T | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -77,8 +79,58 @@ class ConfigurationError(AclError, ValueError):
     tag, title = "EH0009", "Invalid_Configuration"
 
 
+_used: dict[str, str] = {}
+"""Variables that have been read, and what they were."""
+_chosen: dict[str, str] = {}
+"""What stands for variables inside ``acl_emu.configure``."""
+_warned: set[str] = set()
+
+
+def read(variable: str) -> str:
+    """An environment variable, or what was chosen in its place; empty where there is none."""
+    text = _used[variable] = os.environ.get(variable, "")
+    return _chosen.get(variable, text)
+
+
+def warn_of_late_variables() -> None:
+    """A variable that was set after it was read means nothing: say so, once."""
+    check_environment()
+    for variable, text in _used.items():
+        if variable not in _warned and os.environ.get(variable, "") != text:
+            _warned.add(variable)
+            import warnings  # most programs never need it
+
+            now = os.environ.get(variable)
+            warnings.warn(
+                f"{variable} is {now!r} now and has no effect: it was {text or None!r} when it was read; set it before the first call "
+                "(before the import for tools), use acl_emu.configure, or call acl_emu.reset",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
+@contextmanager
+def choose(variables: dict[str, str]) -> Iterator[None]:
+    """Let these stand for environment variables for a while."""
+    before = dict(_chosen)
+    _chosen.update(variables)
+    read_again()
+    try:
+        yield
+    finally:
+        _chosen.clear()
+        _chosen.update(before)
+        read_again()
+
+
+def read_again() -> None:
+    """Forget what the variables were."""
+    for cached in (current, visible_devices, threads, native, schedule):
+        cached.cache_clear()
+
+
 def _whole_number(variable: str, default: int, most: int) -> int:
-    text = os.environ.get(variable, "")
+    text = read(variable)
     if not text:
         return default
     if not text.isdecimal() or not 1 <= int(text) <= most:
@@ -89,7 +141,7 @@ def _whole_number(variable: str, default: int, most: int) -> int:
 @lru_cache(maxsize=None)
 def current() -> Soc:
     """The profile that ACL_EMU_SOC names; it is fixed at first use."""
-    name = os.environ.get("ACL_EMU_SOC") or _PROFILES[0].name
+    name = read("ACL_EMU_SOC") or _PROFILES[0].name
     if name not in PROFILES:
         raise ConfigurationError(f"ACL_EMU_SOC={name!r} is unknown; known are {', '.join(PROFILES)}")
     return PROFILES[name]
@@ -103,7 +155,7 @@ def visible_devices() -> tuple[int, ...]:
     not a number, not a device, or not larger than the one before.
     """
     count = _whole_number("ACL_EMU_DEVICES", 8, 64)
-    chosen = os.environ.get("ASCEND_RT_VISIBLE_DEVICES")
+    chosen = None if "ACL_EMU_DEVICES" in _chosen else os.environ.get("ASCEND_RT_VISIBLE_DEVICES")
     if chosen is None:
         return tuple(range(count))
     devices: list[int] = []
@@ -124,7 +176,7 @@ def threads() -> int:
 @lru_cache(maxsize=None)
 def native() -> bool:
     """ACL_EMU_NATIVE: whether the engine runs kernels, where it can; 0 leaves all of them to numpy."""
-    text = os.environ.get("ACL_EMU_NATIVE") or "1"
+    text = read("ACL_EMU_NATIVE") or "1"
     if text not in ("0", "1"):
         raise ConfigurationError(f"ACL_EMU_NATIVE={text!r} is unknown; known are 0, 1")
     return text == "1"
@@ -136,7 +188,7 @@ SCHEDULES = ("async", "lazy", "eager")
 @lru_cache(maxsize=None)
 def schedule() -> str:
     """ACL_EMU_SCHEDULE: when queued tasks run."""
-    name = os.environ.get("ACL_EMU_SCHEDULE") or SCHEDULES[0]
+    name = read("ACL_EMU_SCHEDULE") or SCHEDULES[0]
     if name not in SCHEDULES:
         raise ConfigurationError(f"ACL_EMU_SCHEDULE={name!r} is unknown; known are {', '.join(SCHEDULES)}")
     return name

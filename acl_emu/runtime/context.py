@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from functools import lru_cache
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from acl_emu.core import constants as c
 from acl_emu.core import handles, soc
@@ -21,6 +22,9 @@ from acl_emu.core.errors import (
 )
 from acl_emu.runtime.memory import DeviceMemory
 from acl_emu.runtime.stream import Event, HostThread, Stream
+
+_LAST_WORK_MILLISECONDS = 5000
+"""How long the end of a device waits for its work."""
 
 
 class Context:
@@ -39,6 +43,11 @@ class Context:
         self.handle = handles.issue(self)
         self.streams: list[Stream] = []
         self.default_stream = self.create_stream()
+
+    @property
+    def about(self) -> str:
+        """Whose it is, for the repr of its handle."""
+        return f"of device {self.device.index}"
 
     def create_stream(self, priority: int = 0, flags: int = 0) -> Stream:
         """A new stream of this context."""
@@ -103,6 +112,19 @@ class Device:
             primary.close(wait=not force)
             self.contexts.remove(primary)
 
+    def end(self) -> None:
+        """Destroy all contexts after their work, and give the memory back; not below work that does not end."""
+        self.synchronize(_LAST_WORK_MILLISECONDS)
+        quiet = all(stream.idle for context in self.contexts for stream in context.streams)
+        for context in list(self.contexts):
+            if context.alive:
+                context.close(wait=False)
+        self.contexts.clear()
+        self.primary, self.references = None, 0
+        if self._memory is not None and quiet:
+            self._memory.close()
+            self._memory = None
+
     def synchronize(self, milliseconds: int | None = None) -> AclError | None:
         """Wait for every stream of the device, all of them together not longer than a time-out; the first failure among them."""
         deadline = None if milliseconds is None else time.monotonic() + milliseconds / 1000
@@ -122,11 +144,19 @@ class Device:
         return first
 
 
-@lru_cache(maxsize=None)
+_devices: tuple[Device, ...] | None = None
+_making = threading.Lock()
+
+
 def devices() -> tuple[Device, ...]:
     """Every visible device."""
-    soc.check_environment()
-    return tuple(Device(index, physical) for index, physical in enumerate(soc.visible_devices()))
+    global _devices
+    if _devices is None:
+        soc.check_environment()
+        with _making:
+            if _devices is None:
+                _devices = tuple(Device(index, physical) for index, physical in enumerate(soc.visible_devices()))
+    return _devices
 
 
 def device(index: int) -> Device:
@@ -147,8 +177,36 @@ default_device: int | None = None
 """``defaultDevice`` of the aclInit configuration: a thread without a context uses it."""
 
 
+@contextmanager
+def other_devices() -> Iterator[None]:
+    """Devices that nobody has used yet, for a while; the calling thread has none of them, and gets back what it had."""
+    global _devices, default_device
+    before = _devices, default_device, _bound.explicit, _bound.device
+    _devices = default_device = _bound.explicit = _bound.device = None
+    lib.acl_emu_new_epoch()
+    try:
+        yield
+    finally:
+        made: tuple[Device, ...] = _devices or ()
+        _devices, default_device, _bound.explicit, _bound.device = before
+        lib.acl_emu_new_epoch()
+        for one in made:
+            one.end()
+
+
+def end_devices() -> None:
+    """End all devices; there are new ones at their next use."""
+    global _devices, default_device
+    made = _devices or ()
+    _devices = default_device = _bound.explicit = _bound.device = None
+    lib.acl_emu_new_epoch()
+    for one in made:
+        one.end()
+
+
 def set_device(index: int) -> None:
     """Bind the calling thread to a device's primary context."""
+    soc.warn_of_late_variables()
     chosen = device(index)
     chosen.retain()
     _bound.device, _bound.explicit = chosen, None

@@ -146,7 +146,12 @@ class Executor:
         self.tensors = tensors
         """The tensors of this call; operands know their places among them."""
         self.repeatable = False
-        self.handle = handles.issue(self) if handle is None else handle
+        self.handle: int = handles.issue(self) if handle is None else handle
+
+    @property
+    def about(self) -> str:
+        """What it runs, for messages."""
+        return f"of {self.operator}"
 
     def destroy(self) -> None:
         """Make the handle a dead one."""

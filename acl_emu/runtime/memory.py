@@ -50,6 +50,7 @@ _PAGE = os.sysconf("SC_PAGESIZE")
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
 _libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+_libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 _libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 _libc.aligned_alloc.restype = ctypes.c_void_p
 _libc.aligned_alloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
@@ -148,6 +149,17 @@ class DeviceMemory:
         if observe.watching is not None:
             observe.watching.tell("allocated", self, made)
         return first
+
+    def close(self) -> None:
+        """Give everything back to the operating system: addresses mean nothing any more."""
+        _regions.remove(self)
+        _publish_regions()
+        try:
+            self.buffer.release()
+        except BufferError:  # an array lies there still
+            return
+        for address in (self.start, self._backing):
+            _libc.munmap(address, self.capacity)
 
     def _first_fit(self, size: int) -> int | None:
         return next((i for i, (first, last) in enumerate(self._free) if last - first >= size), None)

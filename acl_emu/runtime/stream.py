@@ -110,6 +110,11 @@ class Stream:
         _streams.add(self)
 
     @property
+    def about(self) -> str:
+        """Which one it is, for the repr of its handle."""
+        return f"{self.number} of device {self.context.device.index}"
+
+    @property
     def submitted(self) -> int:
         """The place of the last task."""
         place: int = self._bell.submitted

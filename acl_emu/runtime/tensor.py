@@ -85,6 +85,12 @@ class Tensor:
         self.address = address
         self.handle = 0
 
+    @property
+    def about(self) -> str:
+        """Dimensions and type, for the repr of its handle."""
+        shape = "×".join(map(str, self.view.shape)) or "0-dim"
+        return f"{shape} {dtypes.dtype_name(self.view.dtype_code).removeprefix('ACL_')}"
+
     def change(self, view: View, address: int | None) -> None:
         """Put another description or other memory in place of what there is."""
         self.view = view
@@ -185,6 +191,11 @@ class Scalar:
         self.value: Any = np.frombuffer(raw, dtype.numpy)[0] if dtype.numpy_name else raw
         """A numpy scalar (the raw bytes for types that numpy lacks)."""
 
+    @property
+    def about(self) -> str:
+        """Value and type, for messages."""
+        return f"{self.value} {self.dtype.name}"
+
     def as_bool(self) -> bool:
         """Floats are true from the type's epsilon on."""
         if self.dtype.kind == "float":
@@ -221,6 +232,12 @@ class Array:
         self.handle = 0
         self.key: Hashable = self.values
         """Equal for arrays of the same values, bit by bit."""
+
+    @property
+    def about(self) -> str:
+        """The values, for messages; the first ones where there are many."""
+        more = ", …]" if len(self.values) > 32 else "]"
+        return "[" + ", ".join(map(str, self.values[:32])) + more
 
     def __len__(self) -> int:
         return len(self.values)
@@ -263,6 +280,11 @@ class HandleList:
     def __init__(self, members: Sequence[int | None]) -> None:
         self.members: tuple[int | None, ...] = tuple(member or None for member in members)
         self.handle = 0
+
+    @property
+    def about(self) -> str:
+        """How many members it has, for messages."""
+        return f"of {len(self.members)}"
 
     def __len__(self) -> int:
         return len(self.members)

@@ -101,10 +101,11 @@ class TensorKind(Kind):
         """An optional parameter that replaces this one: where it is given, this one is not looked at."""
 
     def find(self, name: str, value: Any) -> Tensor | None:
-        thing = handles.alive.get(value) if value.__class__ is int else None
+        thing = handles.alive.get(value) if value.__class__ is handles.aclTensor or value.__class__ is int else None
         if thing.__class__ is Tensor:  # by far the most
             return thing
-        return _living(name, value, Tensor) if value else None
+        found: Tensor | None = _living(name, value, Tensor)
+        return found
 
     def key(self, found: Tensor | None) -> Hashable:
         return None if found is None else found.view
@@ -206,7 +207,7 @@ class HandleKind(Kind):
         self.c_type = f"const {kind.c_name}*"
 
     def find(self, name: str, value: Any) -> Any:
-        return _living(name, value, self.kind) if value else None
+        return _living(name, value, self.kind)
 
     def key(self, found: Any) -> Hashable:
         return None if found is None else found.key
@@ -237,7 +238,7 @@ class ListKind(Kind):
         self.c_type = ("const " if member.c_type.startswith("const ") else "") + f"{self.kind.c_name}*"
 
     def find(self, name: str, value: Any) -> tuple[Any, ...] | None:
-        thing = _living(name, value, self.kind) if value else None
+        thing = _living(name, value, self.kind)
         return None if thing is None else tuple(self.member.find(f"{name}[{i}]", member) for i, member in enumerate(thing.members))
 
     def key(self, found: tuple[Any, ...] | None) -> Hashable:
@@ -395,8 +396,9 @@ class StringKind(Kind):
 
 
 def _living(name: str, value: Any, kind: type[Any]) -> Any:
-    if not isinstance(value, int):
-        raise TypeError(f"{name} must be a handle of an {kind.c_name} or None, got {value!r}")
+    handles.check_type(name, value, f"a handle of an {kind.c_name}")
+    if not value:
+        return None
     thing = handles.find(value, kind)
     if thing is None:
         raise AclnnInvalid(f"{name} is {handles.describe(value)}, expected a living {kind.c_name}")

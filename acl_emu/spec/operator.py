@@ -19,6 +19,7 @@ from acl_emu.runtime.executor import Executor, Plan, find_executor, nothing
 from acl_emu.runtime.plans import Planned
 from acl_emu.spec.examples import Example, Examples
 from acl_emu.spec.kinds import Kind, ListKind, TensorKind, tensor_kind
+from acl_emu.spec.signatures import PhaseOne, PhaseTwo
 
 Check = Callable[[Any, tuple[Any, ...]], Plan | None]
 """A check gets what is called, an operator mostly, and the arguments."""
@@ -130,9 +131,9 @@ class Operator(Declaration):
         self._kinds = tuple(parameter.kind for parameter in self.parameters)
         self._tensor_parameters = [index for index, kind in enumerate(self._kinds) if tensor_kind(kind) is not None]
         self._door = Door(plans.operator_number(self.name), self._get_workspace_size, self._run)
-        self.get_workspace_size: Callable[..., tuple[int, int | None, int]] = self._door.plan
+        self.get_workspace_size: Callable[..., tuple[int, int | None, int]] = self._door.phase_one(PhaseOne(self))
         """Phase one, as a program calls it: workspace size, executor, status."""
-        self.run: Callable[[int | None, int, int | None, int | None], int] = self._door.run
+        self.run: Callable[[int | None, int, int | None, int | None], int] = self._door.phase_two(PhaseTwo(self))
         """Phase two, as a program calls it: status."""
         self._replaceable = {
             kind: self.names.index(kind.unless) for _, kind in self.parameters if isinstance(kind, TensorKind) and kind.unless
@@ -185,6 +186,9 @@ class Operator(Declaration):
         return executor.plan.workspace.size, executor.handle, c.ACLNN_SUCCESS
 
     def _run(self, workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None) -> int:
+        handles.check_type("workspace", workspace, "an address")
+        handles.check_type("executor", executor, "a handle of an aclOpExecutor")
+        handles.check_type("stream", stream, "a handle of an aclrtStream")
         if observe.watching is None:
             return self._phase_two(workspace, workspaceSize, executor, stream)
         arguments = (workspace, workspaceSize, executor, stream)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 import aclnnop
 from acl_emu.core import documented
 from acl_emu.core.soc import PROFILES, Product
@@ -59,8 +57,10 @@ def find(name: str) -> Operator:
     for known in MODULES:
         if known.lower() in (wanted, f"aclnn{wanted}"):
             return aclnnop.find(known)
-    near = difflib.get_close_matches(name, list(MODULES), 3) or [known for known in MODULES if wanted in known.lower()][:3]
-    raise LookupError(f"{name} is not emulated" + (f"; did you mean {', '.join(near)}?" if near else "; `acl-emu ops` lists what is"))
+    try:
+        return aclnnop.find(name)
+    except AttributeError as error:
+        raise LookupError(str(error)) from None
 
 
 def one(name: str) -> str:

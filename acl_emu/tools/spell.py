@@ -79,14 +79,10 @@ def living(number: int, thing: object) -> str:
     name = f"{getattr(thing, 'c_name', type(thing).__name__)}{handle(number)}"
     if isinstance(thing, Tensor):
         return f"{name} {view(thing.view)}"
-    if isinstance(thing, Scalar):
-        return f"{name} {thing.value} {thing.dtype.name}"
     if isinstance(thing, Array):
         return f"{name} {_short(repr(thing))}"
-    if isinstance(thing, HandleList):
-        return f"{name} of {len(thing)}"
-    if isinstance(thing, Executor):
-        return f"{name} of {thing.operator}"
+    if isinstance(thing, (Scalar, HandleList, Executor)):
+        return f"{name} {thing.about}"
     if isinstance(thing, Stream):
         return f"stream {thing.number}"
     return name

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from acl_emu.api.acl_rt import HEADER
@@ -31,10 +33,26 @@ class _Process:
 process = _Process()
 
 
+@contextmanager
+def other_process() -> Iterator[None]:
+    """As if the process had not been initialised, for a while."""
+    before = dict(vars(process))
+    forget_process()
+    try:
+        yield
+    finally:
+        vars(process).update(before)
+
+
+def forget_process() -> None:
+    """As if the process had not been initialised."""
+    vars(process).update(vars(_Process()))
+
+
 @acl(HEADER, "aclError aclInit(const char* configPath)")
 def aclInit(configPath: str | None = None) -> None:
     """Start the library; a second call says so but still counts."""
-    soc.check_environment()
+    soc.warn_of_late_variables()
     with process.lock:
         if process.count:
             process.count += 1

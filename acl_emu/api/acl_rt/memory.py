@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from acl_emu.api.acl_rt import HEADER
-from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, check_buffer, host_address
+from acl_emu.api.border import DevicePointer, Handle, HostAddress, HostPointer, acl, check_buffer, host_address
 from acl_emu.core import constants as c
 from acl_emu.core import observe, soc
 from acl_emu.core.errors import AclError, DeviceFault, FeatureNotSupport, InvalidParam, NullParam, RtParamInvalid
@@ -61,7 +61,7 @@ def aclrtFree(devPtr: DevicePointer) -> None:
 
 
 @acl(HEADER, "aclError aclrtMallocHost(void** hostPtr, size_t size)")
-def aclrtMallocHost(size: int) -> int | None:
+def aclrtMallocHost(size: int) -> HostAddress:
     """Page-locked host memory, not zeroed."""
     if not 0 < size < 1 << 63:
         raise InvalidParam(f"size is {size}, expected a positive number of bytes")
@@ -70,7 +70,7 @@ def aclrtMallocHost(size: int) -> int | None:
 
 
 @acl(HEADER, "aclError aclrtFreeHost(void* hostPtr)")
-def aclrtFreeHost(hostPtr: int | None) -> None:
+def aclrtFreeHost(hostPtr: HostAddress) -> None:
     """Give page-locked host memory back."""
     if not hostPtr:
         raise NullParam("hostPtr must not be a null pointer")

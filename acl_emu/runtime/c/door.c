@@ -13,6 +13,7 @@
 
 static const acl_emu_inside *inside;
 static uint64_t objects_epoch = 1;
+static PyTypeObject *handle_type, *executor_type; /* numbers of which repr says what they are, and those of executors */
 
 typedef struct {
     PyObject *arguments; /* a tuple */
@@ -26,6 +27,20 @@ typedef struct {
     PyObject *plan, *run; /* the long ways */
     call calls[CALLS];
 } door;
+
+/* One phase, as a program calls it; its name, doc and signature are those of another object. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    door *door;
+    PyObject *described;
+} phase;
+
+/* A number, or a handle: a class of those has nothing of its own but repr. */
+static int is_number(PyObject *one)
+{
+    return PyLong_CheckExact(one) || (handle_type && Py_TYPE(one)->tp_base == handle_type);
+}
 
 static call *place_of(door *self, PyObject *const *arguments, Py_ssize_t count)
 {
@@ -52,10 +67,25 @@ static int is_fixed(PyObject *const *arguments, Py_ssize_t count)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *one = arguments[i];
-        if (one != Py_None && !PyLong_CheckExact(one) && !PyFloat_CheckExact(one) && !PyBool_Check(one) && !PyUnicode_CheckExact(one))
+        if (one != Py_None && !is_number(one) && !PyFloat_CheckExact(one) && !PyBool_Check(one) && !PyUnicode_CheckExact(one))
             return 0;
     }
     return 1;
+}
+
+/* A number as an executor's handle. */
+static PyObject *handle_of(uint64_t number)
+{
+    static PyObject *arguments; /* used again: nothing else runs while an int is made of an int */
+    PyObject *plain = PyLong_FromUnsignedLongLong(number), *made;
+    if (!plain || (!arguments && !(arguments = PyTuple_New(1))))
+        return plain;
+    PyObject_GC_UnTrack(arguments); /* nobody else gets to see it */
+    PyTuple_SET_ITEM(arguments, 0, plain);
+    made = executor_type->tp_new(executor_type, arguments, NULL);
+    PyTuple_SET_ITEM(arguments, 0, NULL);
+    Py_DECREF(plain);
+    return made;
 }
 
 /* What phase one returns: the size of the workspace, a new executor, success. NULL where C has no room for it. */
@@ -70,7 +100,7 @@ static PyObject *make_executor(const acl_emu_executor *executor)
     PyObject *answer = made ? PyTuple_New(3) : NULL;
     if (answer) {
         PyTuple_SET_ITEM(answer, 0, PyLong_FromUnsignedLongLong(executor->plan->workspace));
-        PyTuple_SET_ITEM(answer, 1, PyLong_FromUnsignedLongLong(handle));
+        PyTuple_SET_ITEM(answer, 1, handle_of(handle));
         PyTuple_SET_ITEM(answer, 2, PyLong_FromLong(0));
     }
     return answer;
@@ -129,7 +159,7 @@ static PyObject *door_remember(door *self, PyObject *const *given, Py_ssize_t co
 static int take_number(PyObject *given, uint64_t *number)
 {
     int overflow = 0;
-    if (given != Py_None && !PyLong_CheckExact(given))
+    if (given != Py_None && !is_number(given))
         return 0;
     long long value = given == Py_None ? 0 : PyLong_AsLongLongAndOverflow(given, &overflow);
     *number = (uint64_t)value;
@@ -212,6 +242,23 @@ static PyObject *connect(PyObject *module, PyObject *table)
     Py_RETURN_NONE;
 }
 
+static PyObject *use_handles(PyObject *module, PyObject *given)
+{
+    PyObject *base, *executor;
+    (void)module;
+    if (!PyArg_ParseTuple(given, "O!O!", &PyType_Type, &base, &PyType_Type, &executor))
+        return NULL;
+    if (((PyTypeObject *)base)->tp_base != &PyLong_Type || ((PyTypeObject *)executor)->tp_base != (PyTypeObject *)base) {
+        PyErr_SetString(PyExc_TypeError, "use_handles(a class of int, a class of that)");
+        return NULL;
+    }
+    Py_INCREF(base);
+    Py_INCREF(executor);
+    handle_type = (PyTypeObject *)base;
+    executor_type = (PyTypeObject *)executor;
+    Py_RETURN_NONE;
+}
+
 static PyObject *door_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
 {
     unsigned long long operator;
@@ -253,11 +300,126 @@ static void door_end(door *self)
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
+/* Phases */
+
+static PyObject *phase_one_call(PyObject *self, PyObject *const *arguments, size_t count, PyObject *names)
+{
+    return door_plan(((phase *)self)->door, arguments, PyVectorcall_NARGS(count), names);
+}
+
+static PyObject *phase_two_call(PyObject *self, PyObject *const *arguments, size_t count, PyObject *names)
+{
+    return door_run(((phase *)self)->door, arguments, PyVectorcall_NARGS(count), names);
+}
+
+static PyObject *phase_asked(phase *self, void *attribute)
+{
+    return PyObject_GetAttrString(self->described, attribute);
+}
+
+static PyObject *phase_repr(phase *self)
+{
+    PyObject *name = phase_asked(self, "name");
+    PyObject *text = name ? PyUnicode_FromFormat("<function %S>", name) : NULL;
+    Py_XDECREF(name);
+    return text;
+}
+
+/* It binds to nothing; that there is __get__ is how help() knows a function. */
+static PyObject *phase_get(PyObject *self, PyObject *object, PyObject *type)
+{
+    (void)object;
+    (void)type;
+    Py_INCREF(self);
+    return self;
+}
+
+static PyObject *phase_reduce(phase *self, PyObject *unused)
+{
+    (void)unused;
+    return phase_asked(self, "name");
+}
+
+static int phase_visit(phase *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->door);
+    Py_VISIT(self->described);
+    return 0;
+}
+
+static int phase_clear(phase *self)
+{
+    Py_CLEAR(self->door);
+    Py_CLEAR(self->described);
+    return 0;
+}
+
+static void phase_end(phase *self)
+{
+    PyObject_GC_UnTrack(self);
+    phase_clear(self);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
 #define METHOD(function) (PyCFunction)(void (*)(void))function
+#define ASKED(shown, name) {shown, (getter)phase_asked, NULL, NULL, name}
+
+static PyGetSetDef phase_attributes[] = {
+    ASKED("__name__", "name"),
+    ASKED("__qualname__", "name"),
+    ASKED("__module__", "module"),
+    ASKED("__doc__", "doc"),
+    ASKED("__signature__", "signature"),
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef phase_methods[] = {
+    {"__reduce__", METHOD(phase_reduce), METH_NOARGS, "Where it is found: by its name, in its module."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyTypeObject phase_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "acl_emu.core._door.Phase",
+    .tp_basicsize = sizeof(phase),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(phase, call),
+    .tp_call = PyVectorcall_Call,
+    .tp_repr = (reprfunc)phase_repr,
+    .tp_descr_get = phase_get,
+    .tp_dealloc = (destructor)phase_end,
+    .tp_traverse = (traverseproc)phase_visit,
+    .tp_clear = (inquiry)phase_clear,
+    .tp_getset = phase_attributes,
+    .tp_methods = phase_methods,
+};
+
+static PyObject *new_phase(door *self, PyObject *described, vectorcallfunc call)
+{
+    phase *made = (phase *)phase_type.tp_alloc(&phase_type, 0);
+    if (made) {
+        Py_INCREF(self);
+        Py_INCREF(described);
+        made->call = call;
+        made->door = self;
+        made->described = described;
+    }
+    return (PyObject *)made;
+}
+
+static PyObject *door_phase_one(door *self, PyObject *described)
+{
+    return new_phase(self, described, phase_one_call);
+}
+
+static PyObject *door_phase_two(door *self, PyObject *described)
+{
+    return new_phase(self, described, phase_two_call);
+}
 
 static PyMethodDef door_methods[] = {
-    {"plan", METHOD(door_plan), METH_FASTCALL | METH_KEYWORDS, "Phase one, as a program calls it."},
-    {"run", METHOD(door_run), METH_FASTCALL | METH_KEYWORDS, "Phase two, as a program calls it."},
+    {"phase_one", METHOD(door_phase_one), METH_O, "Phase one, as a program calls it; the argument has its name, module, doc and signature."},
+    {"phase_two", METHOD(door_phase_two), METH_O, "The same for phase two."},
     {"seen", METHOD(door_seen), METH_O, "Whether phase one was given these arguments before, and is worth to be remembered."},
     {"remember", METHOD(door_remember), METH_FASTCALL, "What phase one made of these arguments: the address of an executor."},
     {NULL, NULL, 0, NULL},
@@ -280,6 +442,7 @@ static PyMethodDef functions[] = {
     {"connect", connect, METH_O, "The address of what the bridge has."},
     {"destroy_executor", METHOD(destroy_executor), METH_FASTCALL, "Whether it was one that C has."},
     {"forget", forget, METH_NOARGS, "What handles stand for may have changed."},
+    {"use_handles", use_handles, METH_VARARGS, "The class of handles, and the one of those that are executors'."},
     {"synchronize", METHOD(synchronize), METH_FASTCALL, "Wait for a stream: whether it was done, and successfully."},
     {NULL, NULL, 0, NULL},
 };
@@ -288,7 +451,7 @@ static PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_door", .m_si
 
 PyMODINIT_FUNC PyInit__door(void)
 {
-    if (PyType_Ready(&door_type) < 0)
+    if (PyType_Ready(&door_type) < 0 || PyType_Ready(&phase_type) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);
     if (module && PyModule_AddObjectRef(module, "Door", (PyObject *)&door_type) < 0)
