@@ -4,9 +4,9 @@ Every acl function and constant is importable from here under its C name; the op
 """
 
 import importlib as _importlib
+import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from acl_emu import tools as _tools
 from acl_emu.api import *  # noqa: F403
 from acl_emu.api import forked as _forked  # noqa: F401  # it watches forks
 from acl_emu.api.numpy_call import AclCallError as AclCallError
@@ -48,4 +48,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_AT_FIRST_USE})
 
 
-_tools.start()
+if any(name.startswith(("ACL_EMU_", "ASCEND_")) for name in _os.environ):
+    from acl_emu import tools as _tools
+
+    _tools.start()

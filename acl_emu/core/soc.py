@@ -79,6 +79,7 @@ class ConfigurationError(AclError, ValueError):
     tag, title = "EH0009", "Invalid_Configuration"
 
 
+_AT_IMPORT = {name: text for name, text in os.environ.items() if name.startswith("ACL_EMU_")}
 _used: dict[str, str] = {}
 """Variables that have been read, and what they were."""
 _chosen: dict[str, str] = {}
@@ -93,20 +94,30 @@ def read(variable: str) -> str:
 
 
 def warn_of_late_variables() -> None:
-    """A variable that was set after it was read means nothing: say so, once."""
+    """A variable that was set after it was read has no effect: say so, once."""
     check_environment()
     for variable, text in _used.items():
-        if variable not in _warned and os.environ.get(variable, "") != text:
-            _warned.add(variable)
-            import warnings  # most programs never need it
+        _warn_if_late(variable, text)
 
-            now = os.environ.get(variable)
-            warnings.warn(
-                f"{variable} is {now!r} now and has no effect: it was {text or None!r} when it was read; set it before the first call "
-                "(before the import for tools), use acl_emu.configure, or call acl_emu.reset",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+
+def warn_of_late_tools() -> None:
+    """The same for the variables of tools, which are read when the package is imported."""
+    for variable in [name for name in os.environ if name.startswith("ACL_EMU_") and name not in _used]:
+        _warn_if_late(variable, _AT_IMPORT.get(variable, ""))
+
+
+def _warn_if_late(variable: str, text: str) -> None:
+    now = os.environ.get(variable, "")
+    if now != text and variable not in _warned:
+        _warned.add(variable)
+        import warnings  # most programs never need it
+
+        warnings.warn(
+            f"{variable} is {now or None!r} now and has no effect: it was {text or None!r} when it was read; set it before "
+            "acl_emu is imported, or use acl_emu.configure",
+            RuntimeWarning,
+            stacklevel=2,
+        )
 
 
 @contextmanager

@@ -153,6 +153,7 @@ def devices() -> tuple[Device, ...]:
     global _devices
     if _devices is None:
         soc.check_environment()
+        soc.warn_of_late_tools()
         with _making:
             if _devices is None:
                 _devices = tuple(Device(index, physical) for index, physical in enumerate(soc.visible_devices()))

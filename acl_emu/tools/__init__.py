@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
-from acl_emu.core import observe, soc
+from acl_emu.core import observe
 from acl_emu.core.errors import AclError
 from acl_emu.core.soc import ConfigurationError
 
@@ -27,7 +28,7 @@ def start() -> None:
     """Start what the environment asks for, at the first call: a command that only reads the package has nothing to watch."""
     wanted: dict[str, str] = {}
     for variable, module in STARTERS.items():
-        value = soc.read(variable)
+        value = os.environ.get(variable)
         if value:
             wanted.setdefault(module, value)
     if wanted:

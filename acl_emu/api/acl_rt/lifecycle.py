@@ -53,6 +53,7 @@ def forget_process() -> None:
 def aclInit(configPath: str | None = None) -> None:
     """Start the library; a second call says so but still counts."""
     soc.warn_of_late_variables()
+    soc.warn_of_late_tools()
     with process.lock:
         if process.count:
             process.count += 1
