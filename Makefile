@@ -19,7 +19,8 @@ SHAPES ?=
 
 $(VENV)/ready: pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@echo 'compiling the C parts and installing them into $(VENV), about a minute the first time ...'
+	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[test]'
 	touch $@
 
 $(VENV)/check-ready: $(VENV)/ready | build

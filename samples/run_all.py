@@ -60,8 +60,7 @@ def main() -> int:
     except (BuildError, toolkit.ToolkitError) as error:
         print(f"cannot build the samples:\n{error}", file=sys.stderr)
         return 1
-    outcomes = [run(sample, environment) for sample in samples]
-    print_table(outcomes)
+    outcomes = run_table(samples, environment)
     failed = [outcome for outcome in outcomes if outcome.code]
     for outcome in failed:
         print(f"\n{outcome.sample.name} ({outcome.sample.language}) ended with code {outcome.code}:\n{outcome.output.rstrip()}")
@@ -86,10 +85,12 @@ def cpp_samples(tree: Path, environment: Mapping[str, str]) -> list[Sample]:
     if with_cmake:
         (folder / "CMakeCache.txt").unlink(missing_ok=True)  # it names the folders of an earlier checkout
         build_step(["cmake", "-S", str(CPP), "-B", str(folder)], environment)
-        build_step(["cmake", "--build", str(folder), "--parallel", str(jobs)], environment)
+        build_step(["cmake", "--build", str(folder), "--parallel", str(jobs)], environment, total=len(sources))
     else:
         with ThreadPoolExecutor(jobs) as pool:
-            list(pool.map(lambda source: build_step(compile_line(source, folder / source.stem, tree), environment), sources))
+            built = pool.map(lambda source: build_step(compile_line(source, folder / source.stem, tree), environment), sources)
+            for number, (source, _) in enumerate(zip(sources, built, strict=True), 1):
+                tell_built(source.stem, number, len(sources))
     return [Sample(source.stem, "C++", (str(folder / source.stem),)) for source in sources]
 
 
@@ -104,11 +105,24 @@ def compile_line(source: Path, executable: Path, tree: Path) -> list[str]:
     return [*compiler, str(source), *folders, *linked, "-o", str(executable)]
 
 
-def build_step(command: list[str], environment: Mapping[str, str]) -> None:
-    """Run a build tool quietly; what it printed is shown when it fails."""
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-    if done.returncode:
-        raise BuildError(f"{' '.join(command)}\n{done.stdout.rstrip()}")
+def build_step(command: list[str], environment: Mapping[str, str], total: int = 0) -> None:
+    """Run a build tool quietly, but for the programs that are done; what it printed is shown when it fails."""
+    printed = []
+    number = 0
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as tool:
+        assert tool.stdout is not None
+        for line in tool.stdout:
+            printed.append(line)
+            if "Built target " in line:
+                number += 1
+                tell_built(line.split()[-1], number, total)
+    if tool.returncode:
+        raise BuildError(f"{' '.join(command)}\n{''.join(printed).rstrip()}")
+
+
+def tell_built(name: str, number: int, total: int) -> None:
+    """One more program is there."""
+    print(f"  {number} of {total}: {name}", file=sys.stderr, flush=True)
 
 
 def run(sample: Sample, environment: Mapping[str, str]) -> Outcome:
@@ -128,13 +142,17 @@ def run(sample: Sample, environment: Mapping[str, str]) -> Outcome:
     return Outcome(sample, done.returncode, done.stdout)
 
 
-def print_table(outcomes: list[Outcome]) -> None:
-    """One line per sample."""
-    width = max(len("sample"), *(len(outcome.sample.name) for outcome in outcomes))
-    print(f"{'sample':{width}}  {'language':8}  result  last line of its output")
-    for outcome in outcomes:
-        sample = outcome.sample
-        print(f"{sample.name:{width}}  {sample.language:8}  {'failed' if outcome.code else 'ok':6}  {outcome.last_line[:80]}".rstrip())
+def run_table(samples: list[Sample], environment: Mapping[str, str]) -> list[Outcome]:
+    """Run all of them; one line per sample, as soon as it has run."""
+    width = max(len("sample"), *(len(sample.name) for sample in samples))
+    print(f"{'sample':{width}}  {'language':8}  result  last line of its output", flush=True)
+    outcomes = []
+    for sample in samples:
+        outcome = run(sample, environment)
+        shown = f"{sample.name:{width}}  {sample.language:8}  {'failed' if outcome.code else 'ok':6}  {outcome.last_line[:80]}"
+        print(shown.rstrip(), flush=True)
+        outcomes.append(outcome)
+    return outcomes
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from acl_emu.cface import toolkit
 from tests.conftest import ROOT
 
 PAGE = """# A page
@@ -85,3 +86,43 @@ def test_an_installed_wheel_runs_a_page_from_another_folder(wheel: Path, tmp_pat
         cwd=elsewhere,
     )
     assert run(elsewhere / "a.out", cwd=Path("/")) == "Ascend910B1 161001\n"
+
+
+@pytest.mark.parametrize("shell", ["sh", "dash", "bash", "zsh"])
+@pytest.mark.parametrize(
+    "script", [". cann/set_env.sh", "set -eu; . ./cann/set_env.sh", "cd cann; . ./set_env.sh", ":; (. cann/set_env.sh; env); exit"]
+)
+def test_set_env_in_every_shell(shell: str, script: str, tmp_path: Path) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell}")
+    toolkit.lay_out(tmp_path / "built")
+    (tmp_path / "built").rename(tmp_path / "cann")  # a tree may move
+    printed = run(shutil.which(shell), "-c", f"{script}\nenv", cwd=tmp_path).splitlines()
+    assert f"ASCEND_HOME_PATH={tmp_path}/cann" in printed
+    assert f"LD_LIBRARY_PATH={tmp_path}/cann/lib64" in printed
+    assert not any(line.startswith("acl_emu_") for line in printed)
+
+
+def test_without_a_compiler_one_sentence(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "setup.py", "build_ext", "--build-lib", str(tmp_path), "--build-temp", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", "CC": "no-such-compiler -O2"},
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "acl-emu: there is no C compiler no-such-compiler; install one (Debian: apt-get install gcc) or set CC"
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_the_licence_in_the_metadata(wheel: Path) -> None:
+    """An expression and a file need setuptools 77."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = archive.read(name).decode()
+    assert "License-Expression: Apache-2.0\n" in metadata
+    assert "License-File: LICENSE\n" in metadata
+    assert "setuptools>=77" in (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[project]")[0]

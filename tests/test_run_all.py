@@ -38,7 +38,12 @@ def test_table(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [row.split() for row in rows] == [["fine", "Python", "ok", "two"], ["good", "C++", "ok", "Ascend910B1"]]
     assert blank == ""
     assert summary.startswith("2 of 2 samples ok, ")
-    assert printed.err == "building 1 C++ samples with the compiler alone ...\n"
+    assert printed.err == "building 1 C++ samples with the compiler alone ...\n  1 of 1: good\n"
+
+
+def test_what_cmake_has_built_is_told_while_it_builds(capsys: pytest.CaptureFixture[str]) -> None:
+    run_all.build_step(["echo", "[ 50%] Building CXX object a.o\n[ 50%] Built target one\n[100%] Built target two"], {}, total=2)
+    assert capsys.readouterr().err == "  1 of 2: one\n  2 of 2: two\n"
 
 
 def test_a_failed_sample_is_shown_in_full(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:

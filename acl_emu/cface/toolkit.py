@@ -73,7 +73,15 @@ def lay_out(target: Path) -> None:
 
 
 _SET_ENV = """# Source this file: it says where this toolkit is.
-ASCEND_HOME_PATH="$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")" && pwd)"
+acl_emu_here="${BASH_SOURCE:-}"
+if [ -z "$acl_emu_here" ] && [ -n "${ZSH_VERSION:-}" ]; then acl_emu_here="$0"; fi
+if [ -z "$acl_emu_here" ]; then # a plain sh does not say what it reads: look at its open files
+    for acl_emu_file in /proc/"$(exec sh -c 'echo "$PPID"')"/fd/*; do
+        case "$(readlink "$acl_emu_file")" in */set_env.sh) acl_emu_here="$(readlink "$acl_emu_file")" ;; esac
+    done
+fi
+ASCEND_HOME_PATH="$(cd "$(dirname "$acl_emu_here")" && pwd)"
+unset acl_emu_here acl_emu_file
 export ASCEND_HOME_PATH
 export ASCEND_TOOLKIT_HOME="$ASCEND_HOME_PATH"
 export ASCEND_OPP_PATH="$ASCEND_HOME_PATH/opp"
