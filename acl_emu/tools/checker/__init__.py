@@ -1,7 +1,7 @@
 """The checker: mistakes in the use of the runtime, found in every run.
 
 ``ACL_EMU_CHECK=1`` turns it on for any program (exit code 86 when something is found), ``ACL_EMU_CHECK=warn`` leaves the program's own
-exit code; ``acl-emu run --check`` does the same. In Python: ``with acl_emu.tools.checker.check() as findings: ...``.
+exit code; ``acl-emu run --check`` does the same. In Python: ``with acl_emu.check() as findings: ...``.
 """
 
 from __future__ import annotations
