@@ -71,7 +71,7 @@ VOLATILE = (
 PAGE = """# aclnnConvolution
 ```cpp
 #include "aclnnop/aclnn_convolution.h"
-int main() {}
+int main() { return aclnnConvolution(nullptr, 0, nullptr, nullptr); }
 ```
 """
 PROGRAM = '#include <cstdio>\n#include "acl/acl.h"\nint main() { return aclInit(nullptr) || aclFinalize(); }\n'
