@@ -118,6 +118,24 @@ def test_nothing_of_a_block_is_left() -> None:
     assert "(destroyed)" in repr(stream)
 
 
+def test_a_device_address_is_explained_after_many_blocks() -> None:
+    """C has room for 64 device memories at a time."""
+    code = """
+import ctypes, acl_emu as acl
+for _ in range(80):
+    with acl.configure(soc="Ascend310B1"):
+        acl.aclrtSetDevice(0)
+        address, _ = acl.aclrtMalloc(64, 0)
+acl.aclrtSetDevice(1)
+address, _ = acl.aclrtMalloc(64, 0)
+ctypes.c_char.from_address(address).value
+"""
+    done = run_python(code)
+    assert done.returncode == -11
+    assert "dereferenced device address" in done.stderr
+    assert "(device 1)" in done.stderr
+
+
 def test_a_block_that_raises_is_left_as_well() -> None:
     before = acl.aclrtGetSocName()
     with pytest.raises(KeyError), acl.configure(soc="Ascend310P3", check=True):

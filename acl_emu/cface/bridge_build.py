@@ -84,6 +84,7 @@ ffi.cdef(
     int64_t acl_emu_note_allocation(uint64_t address, uint64_t size, uint64_t extent);
     void acl_emu_forget_allocation(int64_t place);
     void acl_emu_watch_faults(uint64_t first, uint64_t end, int device);
+    void acl_emu_unwatch_faults(uint64_t first);
     void acl_emu_set_regions(const int64_t *table);
     int acl_emu_holds(uint64_t address, uint64_t size);
 

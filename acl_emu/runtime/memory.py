@@ -152,8 +152,11 @@ class DeviceMemory:
 
     def close(self) -> None:
         """Give everything back to the operating system: addresses mean nothing any more."""
+        for allocation in list(self._allocations):
+            self.free(allocation)
         _regions.remove(self)
         _publish_regions()
+        lib.acl_emu_unwatch_faults(self.start)
         try:
             self.buffer.release()
         except BufferError:  # an array lies there still

@@ -58,6 +58,7 @@ void acl_emu_forget_allocation(int64_t place);
 
 /* Explains a SIGSEGV at one of these addresses, and leaves it to whoever handled it before. */
 void acl_emu_watch_faults(uint64_t first, uint64_t end, int device);
+void acl_emu_unwatch_faults(uint64_t first);
 
 /* Bells (bell.c) */
 

@@ -178,15 +178,28 @@ static void on_fault(int number, siginfo_t *info, void *context)
     errno = before;
 }
 
+void acl_emu_unwatch_faults(uint64_t first)
+{
+    acl_emu_lock();
+    for (int place = 0; place < region_count; place++) {
+        if (regions[place].first == first)
+            __atomic_store_n(&regions[place].end, 0, __ATOMIC_RELEASE); /* no address lies below it: the place is free */
+    }
+    acl_emu_unlock();
+}
+
 void acl_emu_watch_faults(uint64_t first, uint64_t end, int device)
 {
     acl_emu_lock();
-    int count = region_count;
-    if (count < REGIONS) {
-        regions[count].first = first;
-        regions[count].end = end;
-        regions[count].device = device;
-        __atomic_store_n(&region_count, count + 1, __ATOMIC_RELEASE);
+    int count = region_count, place = 0;
+    while (place < count && regions[place].end)
+        place++;
+    if (place < REGIONS) {
+        regions[place].first = first;
+        regions[place].device = device;
+        __atomic_store_n(&regions[place].end, end, __ATOMIC_RELEASE);
+        if (place == count)
+            __atomic_store_n(&region_count, count + 1, __ATOMIC_RELEASE);
     }
     acl_emu_unlock();
     if (!count) {
