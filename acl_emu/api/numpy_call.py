@@ -47,7 +47,7 @@ def call(operator: str, *arguments: Any, **named: Any) -> Any:
     if not operator.startswith("aclnn"):
         operator = f"aclnn{operator}"
     declared = aclnnop.find(operator)
-    values = inspect.signature(declared.function).bind(*arguments, **named).arguments
+    values = dict(zip(declared.names, inspect.signature(declared.function).bind(*arguments, **named).args, strict=True))
     if not process.count:
         api.aclnnInit(None)  # a program that only makes such calls need not know of it
     with ExitStack() as stack:
@@ -102,7 +102,7 @@ def _allocate(size: int, stack: ExitStack) -> int | None:
 class _Upload:
     """The memory below an array, on the device: from its first to its last element, gaps included."""
 
-    def __init__(self, array: Array, stack: ExitStack) -> None:
+    def __init__(self, array: Array, kind: TensorKind, stack: ExitStack) -> None:
         if any(stride < 0 or stride % array.itemsize for stride in array.strides):
             array = array.copy()
         self.dtype = dtypes.from_numpy(array.dtype)
@@ -115,7 +115,9 @@ class _Upload:
             block = np.zeros(self.count, array.dtype)
             _strided(block, self.shape, self.strides)[...] = array
             _check("aclrtMemcpy", api.aclrtMemcpy(self.address, block.nbytes, block, block.nbytes, c.ACL_MEMCPY_HOST_TO_DEVICE))
-        self.tensor = api.aclCreateTensor(self.shape, self.dtype.code, self.strides, 0, c.ACL_FORMAT_ND, self.shape, self.address)
+        self.tensor = api.aclCreateTensor(
+            self.shape, self.dtype.code, self.strides, 0, kind.format_for(array.ndim), self.shape, self.address
+        )
         stack.callback(api.aclDestroyTensor, self.tensor)
 
     def download(self, array: Array) -> None:
@@ -168,13 +170,13 @@ _SEQUENCES: dict[type[Any], tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 
 
-def _tensor(kind: Kind, name: str, value: Any, stack: ExitStack, outputs: list[tuple[Array, _Upload]]) -> int | None:
+def _tensor(kind: TensorKind, name: str, value: Any, stack: ExitStack, outputs: list[tuple[Array, _Upload]]) -> int | None:
     if value is None:
         return None
     if kind.io != "in" and not isinstance(value, np.ndarray):
         raise TypeError(f"{name} is an output: it must be an array, which is filled in place, got {type(value).__name__}")
     array = np.asarray(value)
-    upload = _Upload(array, stack)
+    upload = _Upload(array, kind, stack)
     if kind.io != "in":
         outputs.append((array, upload))
     return upload.tensor

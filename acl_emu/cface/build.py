@@ -248,7 +248,9 @@ def stubs(emulated: Iterable[str]) -> str:
             lines.append(f"def {name}({given}) -> tuple[{', '.join(results)}, int]: ...")
         elif name in known:
             one, two = known[name].functions.items()
-            given = ", ".join(f"{parameter}: {_python_type(c_type)}" for c_type, parameter in known[name].parameters)
+            given = ", ".join(
+                f"{documented.python_name(parameter)}: {_python_type(c_type)}" for c_type, parameter in known[name].parameters
+            )
             lines.append(f"def {one[0]}({given}) -> tuple[int, Handle, int]: ...")
             lines.append(f"def {two[0]}(workspace: Handle, workspaceSize: int, executor: Handle, stream: Handle) -> int: ...")
     return "\n".join(lines) + "\n"

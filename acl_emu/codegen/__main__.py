@@ -1,6 +1,7 @@
 """``python -m acl_emu.codegen [--check]``: write every derived file that is committed, or say which ones are out of date.
 
 What belongs to single operators is not among them: exports, index, stubs and headers are derived when the package is built or imported.
+``python -m acl_emu.codegen new aclnnFoo`` writes the first version of an operator's file and of its tests, from a catalogue.
 """
 
 from __future__ import annotations
@@ -57,6 +58,24 @@ def write(*, check: bool) -> int:
     return 1 if stale and check else 0
 
 
+def new_operator(name: str, catalogs: list[Path] | None, *, show: bool) -> int:
+    """Write the files of an operator that nobody has written yet, and say what is left to do."""
+    from acl_emu.codegen import scaffold
+
+    try:
+        found = catalogs or scaffold.catalogs_beside(ROOT)
+        if not found:
+            raise scaffold.Unknown("there is no catalogue in ../shared/facts: give one with --catalog FILE")
+        texts = scaffold.files(name, found)
+        written = list(texts) if show else scaffold.write(ROOT, texts)
+    except (scaffold.Unknown, OSError) as error:
+        print(f"{name}: {error}" if name not in str(error) else error, file=sys.stderr)
+        return 1
+    for path in written:
+        print(f"# {path}\n{texts[path]}" if show else f"{path}: {texts[path].count('TODO')} places marked TODO")
+    return 0
+
+
 def main(arguments: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m acl_emu.codegen", description="Write every derived file that is committed.")
@@ -65,7 +84,13 @@ def main(arguments: list[str]) -> int:
     table = commands.add_parser("documented", help="make the table of documented operators anew, of catalogues")
     table.add_argument("catalog", nargs="+", type=Path, help="one JSON object in each line; the first that has an operator wins")
     table.add_argument("--probed", type=Path, required=True, help="names that are exported only once they are emulated, one in each line")
+    new = commands.add_parser("new", help="write the first version of an operator's file and of its tests")
+    new.add_argument("operator", help="the official name; those that share its page and header are written with it")
+    new.add_argument("--catalog", nargs="+", type=Path, help="one JSON object in each line; by default those in ../shared/facts")
+    new.add_argument("--print", action="store_true", dest="show", help="show the files instead of writing them")
     given = parser.parse_args(arguments)
+    if given.command == "new":
+        return new_operator(given.operator, given.catalog, show=given.show)
     if given.command == "documented":
         from acl_emu.codegen import catalog
         from acl_emu.core import documented

@@ -6,6 +6,7 @@ Nothing but the standard library is needed here: the build reads the table befor
 from __future__ import annotations
 
 import json
+import keyword
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -61,6 +62,17 @@ def table() -> dict[str, Documented]:
             entry["parameters"] = tuple((c_type, name) for c_type, _, name in (part.rpartition(" ") for part in parts))
             found[entry["name"]] = Documented(**entry)
     return found
+
+
+def python_name(parameter: str) -> str:
+    """What a parameter is called in Python: a word of the language, such as ``lambda``, gets an underscore."""
+    return f"{parameter}_" if keyword.iskeyword(parameter) else parameter
+
+
+def official_name(parameter: str) -> str:
+    """What its prototype calls a parameter of a Python function."""
+    plain = parameter.removesuffix("_")
+    return plain if keyword.iskeyword(plain) else parameter
 
 
 @lru_cache(maxsize=None)

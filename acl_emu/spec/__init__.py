@@ -11,12 +11,14 @@ from acl_emu.spec.checks import (
     length_is,
     promote,
     promote_scalar,
+    rank_in,
     require,
     same_dtype,
     same_format,
     same_shape,
     scalar_castable,
     shape_is,
+    unwritten,
     wrap_dim,
 )
 from acl_emu.spec.examples import Example, between, numbers
@@ -104,6 +106,7 @@ __all__ = [
     "operator",
     "promote",
     "promote_scalar",
+    "rank_in",
     "require",
     "same_dtype",
     "same_format",
@@ -112,5 +115,6 @@ __all__ = [
     "shape_is",
     "together",
     "unbuffered",
+    "unwritten",
     "wrap_dim",
 ]

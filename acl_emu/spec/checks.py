@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NoReturn
 
+from acl_emu.core import constants as c
 from acl_emu.core import dtypes, formats, soc
 from acl_emu.core.dtypes import DType
-from acl_emu.core.errors import AclnnInvalid
+from acl_emu.core.errors import AclnnInner, AclnnInvalid
 from acl_emu.core.soc import Product
 from acl_emu.runtime.tensor import Operand, Scalar, Shape
 
@@ -16,6 +18,11 @@ def require(condition: bool, text: str) -> None:
     """The general check."""
     if not condition:
         raise AclnnInvalid(text)
+
+
+def unwritten(*_: object) -> NoReturn:
+    """Stands where the rules and the plan of a new operator will: phase one refuses as for one that is not emulated."""
+    raise AclnnInner("declared, but not emulated yet: its plan is not written", c.ACLNN_ERR_INNER_NULLPTR)
 
 
 def promote(first: Operand, *others: Operand | None) -> DType:
@@ -52,6 +59,15 @@ def same_dtype(first: Operand, *others: Operand | None) -> None:
     """All have the dtype of the first; null ones are left out."""
     for other in filter(None, others):
         require(other.dtype is first.dtype, f"{other.name} has dtype {other.dtype}, expected that of {first.name}: {first.dtype}")
+
+
+def rank_in(operand: Operand | None, *ranks: int) -> None:
+    """One of these numbers of dimensions, where they are no range; null is left out."""
+    if operand is not None:
+        wanted = " or ".join(map(str, ranks))
+        require(
+            operand.rank in ranks, f"{operand.name} has {operand.rank} dimensions, expected {wanted}; its shape is {list(operand.shape)}"
+        )
 
 
 def same_format(first: Operand, *others: Operand | None) -> None:

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Hashable, Iterator
 from typing import Annotated, Any
 
+from acl_emu.core import constants as c
 from acl_emu.core import dtypes, handles
 from acl_emu.core.dtypes import BF16, DType
 from acl_emu.core.errors import AclError, AclnnInvalid, AclnnNullptr
@@ -117,6 +118,13 @@ class TensorKind(Kind):
         if value is None and not self.optional:
             raise self.null(f"{name} must not be a null pointer (expected {self.c_type})")
 
+    def format_for(self, rank: int) -> int:
+        """The format of an array, which has none: ND, or where that is not allowed the declared one for so many dimensions."""
+        if c.ACL_FORMAT_ND in self.formats:
+            return c.ACL_FORMAT_ND
+        letters = {code: len(format_name(code).removeprefix("ACL_FORMAT_")) for code in self.formats}  # one for each axis
+        return min(self.formats, key=lambda code: (letters[code] != rank, code))
+
     def dtypes_on(self, soc: Soc) -> tuple[DType, ...]:
         """What is allowed on a chip; BF16 needs hardware for it."""
         listed = self.on.get(soc.product, self.allowed)
@@ -199,12 +207,12 @@ class HandleKind(Kind):
     pointer = True
     python_type = "Handle"
 
-    def __init__(self, kind: type[Any], *allowed: DType, optional: bool = False) -> None:
+    def __init__(self, kind: type[Any], *allowed: DType, optional: bool = False, const: bool = True) -> None:
         self.kind = kind
         self.allowed = allowed
         """The types of a scalar; none listed means any."""
         self.optional = optional
-        self.c_type = f"const {kind.c_name}*"
+        self.c_type = f"const {kind.c_name}*" if const else f"{kind.c_name}*"
 
     def find(self, name: str, value: Any) -> Any:
         return _living(name, value, self.kind)

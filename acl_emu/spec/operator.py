@@ -102,7 +102,10 @@ class Declaration:
         self.products = products
         self.elsewhere = elsewhere
         hints = get_type_hints(function, include_extras=True)
-        self.parameters = tuple(Parameter(name, _kind_of(self.name, name, hints[name])) for name in inspect.signature(function).parameters)
+        self.parameters = tuple(
+            Parameter(documented.official_name(name), _kind_of(self.name, name, hints[name]))
+            for name in inspect.signature(function).parameters
+        )
         self.names = tuple(parameter.name for parameter in self.parameters)
         self._has_lists = any(isinstance(kind, ListKind) for _, kind in self.parameters)
         self.checks = checks if self._has_lists else tuple(check for check in checks if check is not LENGTH)

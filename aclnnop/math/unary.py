@@ -147,7 +147,7 @@ def examples(operator: Operator) -> Iterator[Example]:
     assert isinstance(given, TensorKind)
     for dtype in (FLOAT, BF16, DOUBLE, COMPLEX64, INT32, BOOL):
         if dtype in taken.allowed:
-            result = dtype if dtype in given.allowed else FLOAT
+            result = next(one for one in (dtype, FLOAT, *given.allowed) if one in given.allowed)
             inside = (
                 numbers((3, 4, 5), dtype, 1) if dtype.kind == "complex" else between(0, 1 + (dtype.kind != "float"), (3, 4, 5), dtype, 1)
             )

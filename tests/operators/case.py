@@ -32,7 +32,8 @@ class Meta(NamedTuple):
     """A numpy dtype, or the code of an aclDataType."""
     strides: tuple[int, ...] | None = None
     offset: int = 0
-    format: int = acl.ACL_FORMAT_ND
+    format: int | None = None
+    """None: as an array has it, ND where that is allowed."""
     storage: tuple[int, ...] | None = None
     """By default as the shape."""
 
@@ -200,13 +201,14 @@ class Case:
     def _arguments(self, stack: ExitStack, placed: dict[str, Placed], layout: int | None) -> list[Any]:
         """The arguments as a C program has them; without a layout the tensors have no memory."""
 
-        def tensor(name: str, value: Any) -> int | None:
+        def tensor(name: str, kind: TensorKind, value: Any) -> int | None:
             if value is None:
                 return None
             if isinstance(value, Meta):
                 code = value.dtype if isinstance(value.dtype, int) else dtypes.from_numpy(value.dtype).code
                 storage = value.shape if value.storage is None else value.storage
-                handle = acl.aclCreateTensor(value.shape, code, value.strides, value.offset, value.format, storage, None)
+                form = kind.format_for(len(value.shape)) if value.format is None else value.format
+                handle = acl.aclCreateTensor(value.shape, code, value.strides, value.offset, form, storage, None)
             else:
                 code = dtypes.from_numpy(value.dtype).code
                 strides, offset, count = lay_out(value, layout or 0)
@@ -214,7 +216,7 @@ class Case:
                 if layout is not None:
                     placed[name] = Placed(value, layout, stack)
                     address = placed[name].address
-                handle = acl.aclCreateTensor(value.shape, code, strides, offset, acl.ACL_FORMAT_ND, (count,), address)
+                handle = acl.aclCreateTensor(value.shape, code, strides, offset, kind.format_for(value.ndim), (count,), address)
             stack.callback(acl.aclDestroyTensor, handle)
             return handle
 
@@ -222,7 +224,7 @@ class Case:
             if value is None or not isinstance(kind, (TensorKind, HandleKind, ListKind)):
                 return value
             if isinstance(kind, TensorKind):
-                return tensor(name, value)
+                return tensor(name, kind, value)
             if isinstance(kind, ListKind):
                 value = [convert(f"{name}[{i}]", kind.member, member) for i, member in enumerate(value)]
             handle = scalar(value) if kind.kind is Scalar else _CREATE[kind.kind](value)
