@@ -22,6 +22,10 @@ from aclnnop.index import MODULES
 CATALOGS = ("catalog.jsonl", "catalog-newer.jsonl")
 
 
+_FOLDERS = {"index": "indexing"}
+"""Families whose folder has another name: aclnnop.index is the index of operators."""
+
+
 class Unknown(Exception):
     """There is nothing to write for a name; the text says why."""
 
@@ -50,13 +54,14 @@ def files(name: str, catalogs: Iterable[Path]) -> dict[str, str]:
     if declared:
         raise Unknown(f"{joined(declared)}: declared already, in {MODULES[declared[0]]}")
     together.sort(key=lambda one: (one.plain is not None, one.name))
+    family = _FOLDERS.get(asked["category"], asked["category"])
     stem = Path(header).stem.removeprefix("aclnn_")
-    found = {f"aclnnop/{asked['category']}/{stem}.py": module_text(together)}
-    package = f"aclnnop/{asked['category']}/__init__.py"
+    found = {f"aclnnop/{family}/{stem}.py": module_text(together)}
+    package = f"aclnnop/{family}/__init__.py"
     found[f"tests/operators/test_{stem}.py"] = scaffold_tests.text(
         [(one.name, one.parameters, one.errors) for one in together], sample=asked["sample"]
     )
-    return {package: f'"""Operators of the family {asked["category"]}."""\n', **found}
+    return {package: f'"""Operators of the family {family}."""\n', **found}
 
 
 def write(root: Path, texts: dict[str, str]) -> list[str]:

@@ -1,0 +1,1 @@
+"""Operators that move elements by their places: flips, gathers, scatters."""
