@@ -87,6 +87,8 @@ class Error:
 
 
 HINTS = {
+    "null pointer": "null= in the declaration, or a check of its own before NULL, where the code is not 161001",
+    "rank out of range": "wrap_dim(...) of a dimension, rank= of a tensor",
     "dtype promotion not possible": "promote(...)",
     "dtype not convertible": "castable(via, out)",
     "dtype mismatch": "same_dtype(...)",
@@ -117,7 +119,7 @@ class Declaration:
             raise Unknown(f"{self.name}: no parameter kind describes {joined(strange)}")
         tensors = [one for one in self.parameters if one.tensor]
         common = [name for name in parameters.EASY if all(name in one.everywhere for one in tensors)]
-        for one in self.parameters if tensors and common else ():
+        for one in (one for one in self.parameters if tensors and common and (one.tensor or not one.types)):
             one.example_type = common[0]
         self.plain = self._plain(entry, entries)
         self.errors = self._filled(errors)
@@ -155,6 +157,8 @@ class Declaration:
 
     def _same_types(self, errors: list[Error]) -> list[list[str]]:
         """Parameters whose types have to be equal, where nothing is promoted; lists are left to the author."""
+        if self._is_unary():  # its rule says so
+            return []
         plain = {one.name for one in self.parameters if one.tensor and not one.list}
         required = {one.name for one in self.parameters if not one.optional}
         groups = [[one.same_as, one.name] for one in self.parameters if one.same_as]
@@ -286,8 +290,7 @@ def module_text(together: Sequence[Declaration]) -> str:
     """The file of the operators that share a page and a header."""
     constants = Constants()
     body = "\n\n".join(one.text(constants) for one in together)
-    constant = constants.text()
-    rest = f"{constant}\n\n{body}" if constant else body
+    rest = constants.shortened(body)
     apart = "\n\n" if rest.startswith(("@", "#", "class ")) else "\n"
     todo = ": TODO: what is computed" if "TODO" in body else ""
     return f'"""{joined([one.name for one in together])}{todo}."""\n\n{constants.imports(rest)}{apart}{rest}'

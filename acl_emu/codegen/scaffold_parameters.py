@@ -30,6 +30,10 @@ _WITHOUT_BF16 = frozenset(one.product for one in PROFILES.values() if not one.bf
 _TYPE_NAMES = frozenset(dtype.name for dtype in dtypes.BY_CODE.values())
 EASY = ("FLOAT", "FLOAT16", "INT32", "INT64", "BF16", "INT8", "UINT8", "BOOL", "DOUBLE", "COMPLEX64")
 """Types for examples, the best first."""
+_SCALARS = {"FLOAT": "1.5", "INT64": "2", "BOOL": "True"}
+"""Numbers that stand for scalars of these types."""
+_VALUES = {"aclIntArray": "[0]", "aclFloatArray": "[0.5]", "aclBoolArray": "[True]", "bool": "False", "float": "0.5", "double": "0.5"}
+_WITHOUT_ARRAYS = frozenset(dtype.name for dtype in dtypes.BY_CODE.values() if not dtype.numpy_name)
 _WRONG = ("UINT64", "COMPLEX128", "BOOL", "DOUBLE", "STRING")
 """Types for wrong calls, the best first."""
 _SHAPES = ("()", "(4,)", "(3, 4)", "(2, 3, 4)", "(2, 3, 2, 4)", "(1, 2, 3, 2, 4)")
@@ -87,7 +91,7 @@ class Parameter:
         self.choices: dict[str, int] | list[str] = entry.get("choices", [])
         self.products = products
         self._take_types(entry, named)
-        self._take_ranks(entry.get("dims") or {})
+        self._take_ranks(entry.get("dims") or {}, refused="rank out of range" in named)
         listed = entry.get("formats") or []
         # Where ND is allowed every format that only names axes is.
         self.formats = [] if "ND" in listed or not self.tensor else [one for one in map(_format, listed) if one]
@@ -95,7 +99,7 @@ class Parameter:
             self.notes.append(f"{self.name}: what storage of {joined(private)} looks like")
         self.same_as: str = entry.get("dtype_same_as", "") if self.tensor else ""
         own = [one for one in EASY if one in self.everywhere] or [one for one in EASY if one in self.types]
-        self.example_type = next(iter((*own, *self.types)), "FLOAT")
+        self.example_type = next((one for one in (*own, *self.types) if one not in _WITHOUT_ARRAYS), "FLOAT")
         """Of its example; where a type fits all tensors of the call, that one."""
 
     def _take_types(self, entry: dict[str, Any], named: set[str]) -> None:
@@ -115,13 +119,16 @@ class Parameter:
         unsaid = {"BF16"} if product in _WITHOUT_BF16 else set()
         return set(types) - unsaid != set(self.types) - unsaid
 
-    def _take_ranks(self, dims: dict[str, Any]) -> None:
+    def _take_ranks(self, dims: dict[str, Any], *, refused: bool) -> None:
         listed = sorted(dims.get("set", ()))
         self.least, self.most = dims.get("min", 0), dims.get("max", MAX_DIMS)
         self.ranks: list[int] = []
         if listed:
             self.least, self.most = listed[0], listed[-1]
             self.ranks = listed if len(listed) <= self.most - self.least else []
+        if self.least == 1 < self.most and not refused:
+            self.least = 0  # what is not supported is no error where none is listed
+            self.notes.append(f"{self.name}: a tensor without dimensions, which no error is listed for")
         if other := dims.get("same_as") or dims.get("text"):
             self.notes.append(f"{self.name}: its rank, documented as {'that of ' if 'same_as' in dims else ''}{' '.join(other.split())}")
 
@@ -233,15 +240,12 @@ class Parameter:
             return str(next(iter(self.choices.values())))
         if self.bare == "aclDataType":
             return f"{self.example_type}.code"
-        fixed = {
-            "aclScalarList": "[1.5, 0.5]",
-            "aclScalar": "1.5",
-            "aclIntArray": "[0]",
-            "aclFloatArray": "[0.5]",
-            "aclBoolArray": "[True]",
-        }
-        fixed |= {"bool": "False", "float": "0.5", "double": "0.5"}
-        return fixed.get(self.bare, "0")
+        if self.bare in ("aclScalar", "aclScalarList"):
+            value = next(
+                (_SCALARS[name] for name in _SCALARS if name in self.types or not self.types), f"{self.example_type}.numpy.type(2)"
+            )
+            return f"[{value}, {value}]" if self.list else value
+        return _VALUES.get(self.bare, "0")
 
     def _example_tensor(self, seed: int) -> str:
         if self.optional:
@@ -315,6 +319,14 @@ class Constants:
         title = name[:1].upper() + name[1:]
         self._enums[title] = choices
         return title
+
+    def shortened(self, body: str) -> str:
+        """The constants and what uses them; one that stands alone is called TYPES."""
+        constant = self.text()
+        text = f"{constant}\n\n{body}" if constant else body
+        if len(self._tuples) == 1:
+            text = re.sub(rf"\b{next(iter(self._tuples.values()))}\b", "TYPES", text)
+        return text
 
     def import_line(self, line: str) -> None:
         """A line that the file needs beside those that its names need."""
