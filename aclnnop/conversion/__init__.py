@@ -1,1 +1,1 @@
-"""Conversions of layouts and formats."""
+"""Conversions of layouts and formats, and tensors built of others."""
