@@ -97,7 +97,7 @@ HINTS = {
     "value out of range": "require(...), or choices in the declaration",
     "length/count wrong": "least=, most= or like= of a list, or require(...)",
     "empty tensor not allowed": "require(...)",
-    "format not supported or mismatched": "formats=(...) in the declaration, where a device is known to refuse",
+    "format not supported or mismatched": "formats= in the declaration, or same_format(...)",
     "non-contiguous not allowed": "nothing, unless a device is known to refuse",
 }
 """How a rule that the declaration cannot express is usually written."""
@@ -148,7 +148,8 @@ class Declaration:
                 "null pointer": error.code == c.ACLNN_ERR_PARAM_NULLPTR and all(one.pointer for one in named),
                 "dtype not supported": error.code == c.ACLNN_ERR_PARAM_INVALID and all(one.typed for one in named),
                 "rank out of range": error.code == rank_code and tensors,
-                "format not supported or mismatched": error.code == c.ACLNN_ERR_PARAM_INVALID and all(one.formats for one in named),
+                "format not supported or mismatched": error.code == c.ACLNN_ERR_PARAM_INVALID
+                and all(one.tensor and not one.blocked for one in named),
                 "dtype mismatch": error.code == c.ACLNN_ERR_PARAM_INVALID and frozenset(error.names) in alike,
             }.get(error.what, False)
 

@@ -95,8 +95,9 @@ class Parameter:
         listed = entry.get("formats") or []
         # Where ND is allowed every format that only names axes is.
         self.formats = [] if "ND" in listed or not self.tensor else [one for one in map(_format, listed) if one]
-        if private := [one for one in listed if one.startswith(("FRACTAL", "NC1", "NDC1"))]:
-            self.notes.append(f"{self.name}: what storage of {joined(private)} looks like")
+        self.blocked = [one for one in listed if one.startswith(("FRACTAL", "NC1", "NDC1"))]
+        if self.blocked:
+            self.notes.append(f"{self.name}: what storage of {joined(self.blocked)} looks like")
         self.same_as: str = entry.get("dtype_same_as", "") if self.tensor else ""
         own = [one for one in EASY if one in self.everywhere] or [one for one in EASY if one in self.types]
         self.example_type = next((one for one in (*own, *self.types) if one not in _WITHOUT_ARRAYS), "FLOAT")

@@ -126,9 +126,8 @@ def _wrong(what: str, one: Parameter) -> tuple[str, str] | None:
         return tensor(shape, one.wrong_type), f"{element} has dtype"
     if what == "rank out of range":
         wrong = one.most + 1
-        return tensor(f"(1,) * {wrong}", first), f"{element} has {wrong} dimensions"
+        return tensor(f"(2,) * {wrong}", first), f"{element} has {wrong} dimensions"
     if what == "format not supported or mismatched":
-        other = "ACL_FORMAT_ND" if "ACL_FORMAT_ND" not in one.formats else "ACL_FORMAT_NC"
-        return tensor(shape, first, f", format=acl.{other}"), f"{element} has format"
+        return tensor(shape, first, ", format=acl.ACL_FORMAT_FRACTAL_NZ"), f"{element} has format"
     second = next((name for name in EASY if name in one.types_on(Product.A2) and name != first), None)
     return (tensor(shape, second), f"{element} has dtype") if second else None

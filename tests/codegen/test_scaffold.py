@@ -88,7 +88,7 @@ def assert_checks_work(name: str) -> None:
         given = case.arguments[parameter]
         fits = dtypes.from_numpy((given[0] if isinstance(kind, ListKind) else given).dtype).code
         outside = acl.ACLNN_ERR_PARAM_INVALID if RANK in case.declared.checks else acl.ACLNN_ERR_INNER_TILING_ERROR
-        assert wrong((1,) * (member.most + 1), fits) == outside, parameter
+        assert wrong((2,) * (member.most + 1), fits) == outside, parameter
         assert parameter in message()
 
 
@@ -172,7 +172,7 @@ def source(name: str) -> str:
         ("aclnnMadeUpRanks", "    rank_in(y, 1, 4)\n"),
         ("aclnnMadeUpRanks", "    rank_in(maskOptional, 2, 4)\n"),
         ("aclnnMadeUpRanks", "# TODO out: its rank, documented as that of x"),
-        ("aclnnMadeUpImage", "formats=(ACL_FORMAT_NCHW, ACL_FORMAT_NHWC)"),
+        ("aclnnMadeUpImage", "formats=frozenset({ACL_FORMAT_NCHW, ACL_FORMAT_NHWC})"),
         ("aclnnMadeUpBlocked", "# TODO x: what storage of FRACTAL_NZ looks like"),
         ("aclnnMadeUpLoose", "# TODO x: a tensor without dimensions"),
         ("aclnnMadeUpLoose", "def aclnnMadeUpLoose(x: FloatIn, out: FloatOut)"),
