@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from acl_emu.tools.pages import Build, build, programs_in
+from acl_emu.tools.builds import Build, build
+from acl_emu.tools.pages import programs_in
 from benchmarks.timing import Budget, Side, in_turn
 
 HERE = Path(__file__).resolve().parent

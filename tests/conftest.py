@@ -80,3 +80,14 @@ def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str
 def message() -> str:
     """The recent-error text of this thread."""
     return acl.aclGetRecentErrMsg() or ""
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> dict[str, str]:
+    return {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+
+@pytest.fixture(scope="session")
+def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """One cache for tests that do not look at caching."""
+    return {"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}

@@ -2,62 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from acl_emu.tools import pages as samples
+from acl_emu.cli import process
+from acl_emu.tools.pages import SampleError
 from acl_emu.version import __version__
 from aclnnop.index import MODULES
-from tests.conftest import PATIENCE, SHARED
+from tests.command import COMMAND, HELLO, acl_emu, refused
+from tests.conftest import SHARED
 
-COMMAND = Path(sys.executable).with_name("acl-emu")
 SEEDS = sorted((SHARED / "seeds").glob("*.md"))
-
-HELLO = r"""
-#include <cstdio>
-#include "acl/acl.h"
-int main(int argc, char** argv) {
-  std::printf("%s %d", aclrtGetSocName(), argc);
-  for (int i = 1; i < argc; ++i) std::printf(" [%s]", argv[i]);
-  uint32_t count = 0;
-  aclrtGetDeviceCount(&count);
-  std::printf(" %u\n", count);
-  return 7;
-}
-"""
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> dict[str, str]:
-    return {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-
-
-def acl_emu(*arguments: str | Path, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("ACL_EMU_", "ASCEND_", "PYTHON"))}
-    return subprocess.run(
-        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE, cwd=cwd, env={**env, **environment}
-    )
-
-
-def refused(*arguments: str | Path, **environment: str) -> str:
-    done = acl_emu(*arguments, **environment)
-    assert done.returncode != 0
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    return done.stderr
-
-
-@pytest.fixture(scope="session")
-def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """One cache for tests that do not look at caching."""
-    return {"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}
 
 
 def test_version() -> None:
@@ -162,8 +122,8 @@ def test_run_where_nothing_can_be_kept(tmp_path: Path, warm_cache: dict[str, str
 def test_program_that_cannot_be_run(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("no program")
-    with pytest.raises(samples.SampleError, match="program cannot be run: Permission denied"):
-        samples.run(program, (), {})
+    with pytest.raises(SampleError, match="program cannot be run: Permission denied"):
+        process.run([str(program)], {})
 
 
 def test_ops_lists_and_shows() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "acl_emu"
-LAYERS = ("core", "runtime", "engine", "spec", "api", "cface", "tools", "codegen")
+LAYERS = ("core", "runtime", "engine", "spec", "api", "cface", "tools", "codegen", "cli")
 
 
 def imports(path):

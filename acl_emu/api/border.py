@@ -141,7 +141,8 @@ class acl:
         """Turn results into out-parameters and exceptions into status codes."""
 
         def refuse(error: AclError) -> Any:
-            return (*map(_null_of, results), report(error)) if results else report(error)
+            code = report(error, function.__name__)
+            return (*map(_null_of, results), code) if results else code
 
         def carry_out(*arguments: Any, **named: Any) -> Any:
             try:
@@ -187,7 +188,7 @@ class plain:
         """Turn exceptions into a null result."""
 
         def refuse(error: AclError) -> Any:
-            code = report(error)
+            code = report(error, function.__name__)
             return code if returns_status else None
 
         def carry_out(*arguments: Any, **named: Any) -> A | None:
@@ -295,7 +296,7 @@ def not_emulated(header: str, prototype: str) -> Callable[..., int]:
     name = parse_prototype(prototype, header).name
 
     def refuse() -> int:
-        return report(NotEmulated(f"{name} is not emulated yet"))
+        return report(NotEmulated(f"{name} is not emulated yet"), name)
 
     def call(*arguments: Any) -> int:
         if observe.watching is None:

@@ -88,7 +88,7 @@ def acl_emu_call(function: int, arguments: Arguments, result: Any, caller: Any) 
         try:
             handler = _handlers[function] = _make_handler(name)
         except Exception as error:
-            report(AclnnInner(f"{name} does not load: {type(error).__name__}: {error}"))
+            report(AclnnInner(f"{name} does not load: {type(error).__name__}: {error}"), name)
             return 1
     _watched(handler, arguments, result, caller)
     return 0
@@ -131,12 +131,12 @@ def _guarded(name: str, handler: Handler, failed: int | None) -> Handler:
         try:
             handler(arguments, result)
         except AclError as error:
-            code = report(error) if observe.watching is None else _tell_refused(name, error)
+            code = report(error, name) if observe.watching is None else _tell_refused(name, error)
             result.u = 0
             if failed is not None:
                 result.i = code
         except Exception as error:
-            report(AclnnInner(f"{name} stopped with {type(error).__name__}: {error}"))
+            report(AclnnInner(f"{name} stopped with {type(error).__name__}: {error}"), name)
             result.u = 0
             if failed is not None:
                 result.i = failed
@@ -147,7 +147,7 @@ def _guarded(name: str, handler: Handler, failed: int | None) -> Handler:
 def _tell_refused(name: str, error: AclError) -> int:
     """A call that failed here, before it became a Python call."""
     assert observe.watching is not None
-    status: int = observe.watching.call(name, (), (), lambda: report(error), status_last=True, refuse=report)
+    status: int = observe.watching.call(name, (), (), lambda: report(error, name), status_last=True, refuse=report)
     return status
 
 

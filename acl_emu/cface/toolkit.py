@@ -8,9 +8,11 @@ import shlex
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from acl_emu.cface import headers
+from acl_emu.cface import cache, headers
 from acl_emu.cface.build import LIBRARY
 from acl_emu.core import documented
 
@@ -113,23 +115,8 @@ def shell_exports(toolkit: Path) -> str:
     return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in environment(toolkit).items())
 
 
-def cache_folder() -> Path:
-    """Where built things are kept between runs."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    folder = (Path(base) if base else Path.home() / ".cache") / "acl-emu"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return folder
-    except OSError:
-        pass
-    folder = Path(tempfile.gettempdir()) / f"acl-emu-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
-
-
-def cached() -> Path:
-    """A toolkit of exactly this version in the cache."""
+def cached(folder: Path | None = None) -> Path:
+    """A toolkit of exactly this version in the cache, or in another folder of that kind."""
     digest = hashlib.sha256(sys.executable.encode())
     digest.update(library_file().read_bytes())
     for source in (documented.TABLE, Path(headers.__file__)):  # the headers of operators are made of these
@@ -137,21 +124,36 @@ def cached() -> Path:
     include = include_folder()
     for header in sorted(path for path in include.rglob("*.h") if path.parent.name != "aclnnop"):
         digest.update(str(header.relative_to(include)).encode() + header.read_bytes())
-    target = cache_folder() / "toolkits" / digest.hexdigest()[:20]
+    target = (folder or cache.folder()) / "toolkits" / digest.hexdigest()[:20]
     if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(dir=target.parent))
-        fresh.chmod(0o755)
-        lay_out(fresh)
-        publish(fresh, target)
+        with new_entry(target.parent) as fresh:
+            lay_out(fresh)
+            publish(fresh, target)
     return target
 
 
+@contextmanager
+def new_entry(folder: Path) -> Iterator[Path]:
+    """A folder to fill and to publish; where something goes wrong, or another process is faster, it is removed."""
+    fresh = None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=folder))
+        fresh.chmod(0o755)
+        yield fresh
+    except shutil.Error as error:  # several files, each with its reason
+        raise ToolkitError(f"{folder}: {error.args[0][0][-1]}") from None
+    except OSError as error:
+        raise ToolkitError(f"{folder}: {error.strerror or error}") from None
+    finally:
+        if fresh is not None:
+            shutil.rmtree(fresh, ignore_errors=True)
+
+
 def publish(fresh: Path, target: Path) -> None:
-    """Give a finished folder or file its final name; another process may have been faster."""
+    """Give a finished folder its final name; another process may have been faster."""
     try:
         fresh.rename(target)
     except OSError:
         if not target.exists():
             raise
-        shutil.rmtree(fresh, ignore_errors=True)

@@ -12,6 +12,7 @@ import time
 from typing import ClassVar
 
 from acl_emu.core import constants as c
+from acl_emu.core import notes
 
 
 class AclError(Exception):
@@ -258,10 +259,12 @@ def without_frames(error: AclError) -> AclError:
     return error
 
 
-def report(error: AclError) -> int:
-    """Store the text of a failed call for this thread and return its status code."""
+def report(error: AclError, function: str = "") -> int:
+    """Store the text of a failed call of ``function`` for this thread and return its status code."""
     without_frames(error)
     (_process_store if _process_wide else _thread.store).add(error)
+    if notes.wanted():
+        notes.put(notes.FAILURE, {"function": function, "code": error.code, "text": str(error)})
     _thread.reported = error
     code = error.code
     if 107000 <= code < 108000 or 207000 <= code < 208000 or 507000 <= code < 508000:
@@ -277,6 +280,7 @@ def take_reported() -> AclError | None:
 
 def take_recent(*, keep_previous: bool) -> str | None:
     """The recent-error text of this thread, which is cleared."""
+    notes.drop(notes.FAILURE)  # the program knows
     return (_process_store if _process_wide else _thread.store).take(keep_previous=keep_previous)
 
 

@@ -72,6 +72,22 @@ _PROFILES = (
 
 PROFILES = {soc.name: soc for soc in _PROFILES}
 
+_SHORT = {
+    **{soc.name.removeprefix("Ascend").lower(): soc for soc in _PROFILES},
+    **{soc.product.short.lower(): soc for soc in reversed(_PROFILES)},
+    "910b": PROFILES["Ascend910B1"],
+    **dict.fromkeys(("910_93", "910c", "9391"), PROFILES["Ascend910_9391"]),
+    "9392": PROFILES["Ascend910_9392"],
+    "950pr": PROFILES["Ascend950PR_9589"],
+    "950dt": PROFILES["Ascend950DT_95A2"],
+}
+"""Short names, without Ascend and in lower case: those of chips, of products (their first chip), and others in use."""
+
+
+def find(name: str) -> Soc | None:
+    """The chip with a name: Ascend910B1, 910B1, ascend910b, 310P, A2, ...; None where there is none."""
+    return PROFILES.get(name) or _SHORT.get(name.strip().lower().removeprefix("ascend").removeprefix("atlas").strip("-_ "))
+
 
 class ConfigurationError(AclError, ValueError):
     """An environment variable has a value that means nothing."""
@@ -153,9 +169,10 @@ def _whole_number(variable: str, default: int, most: int) -> int:
 def current() -> Soc:
     """The profile that ACL_EMU_SOC names; it is fixed at first use."""
     name = read("ACL_EMU_SOC") or _PROFILES[0].name
-    if name not in PROFILES:
+    found = find(name)
+    if found is None:
         raise ConfigurationError(f"ACL_EMU_SOC={name!r} is unknown; known are {', '.join(PROFILES)}")
-    return PROFILES[name]
+    return found
 
 
 @lru_cache(maxsize=None)
@@ -208,14 +225,16 @@ def schedule() -> str:
 _shown: set[str] = set()
 
 
+def check_values() -> None:
+    """Raise a ConfigurationError for any variable whose value means nothing."""
+    for value in (current, visible_devices, schedule, threads, native):
+        value()
+
+
 def check_environment() -> None:
-    """Raise a ConfigurationError for any variable whose value means nothing, and show it once: most programs print only the code."""
+    """The same, and show it once: most programs print only the code."""
     try:
-        current()
-        visible_devices()
-        schedule()
-        threads()
-        native()
+        check_values()
     except ConfigurationError as error:
         if str(error) not in _shown:
             _shown.add(str(error))

@@ -172,7 +172,7 @@ class Operator(Declaration):
             arguments,
             lambda: self.plan(arguments),
             status_last=True,
-            refuse=lambda error: (0, None, report(error)),
+            refuse=lambda error: (0, None, report(error, self.name + PHASE_ONE)),
         )
         return answer
 
@@ -200,7 +200,7 @@ class Operator(Declaration):
             used = handles.find(executor, Executor)
             if used is not None and not used.repeatable:
                 used.destroy()  # as by any phase two that fails
-            return report(error)
+            return report(error, self.name)
 
         status: int = observe.watching.call(
             self.name, _PHASE_TWO, arguments, lambda: self._phase_two(*arguments), status_last=True, refuse=refuse
@@ -212,7 +212,7 @@ class Operator(Declaration):
             found = find_executor(executor, self.name)
             found.launch(workspace, workspaceSize, stream)
         except AclError as error:
-            return report(error)
+            return report(error, self.name)
         if observe.watching is None:
             objects.ease(found, stream)
         return c.ACLNN_SUCCESS
@@ -242,7 +242,7 @@ class Operator(Declaration):
         """The status of a phase one that failed; its text names the operator."""
         if not str(error).startswith(self.name):
             error.args = (f"{self.name}: {error}",)
-        return report(error)
+        return report(error, self.name + PHASE_ONE)
 
     def decide(self, found: list[Any]) -> Planned:
         """Check and plan, unless it is known what becomes of such arguments."""

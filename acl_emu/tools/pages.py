@@ -1,35 +1,24 @@
-"""Programs: finding them on an operator page, compiling them, running them."""
+"""Programs: finding them on an operator page, or in a file of their own."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
-import shlex
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from acl_emu.cface import toolkit
-from acl_emu.core import documented
 from acl_emu.core.soc import ALL, Product
-from aclnnop.index import EMULATED
 
 C_PLUS_PLUS = (".cpp", ".cc", ".cxx")
+PYTHON = ".py"
 _CODE_TAGS = ("cpp", "c++", "c", "cxx", "cc", "")
 _FENCE = re.compile(r"^(?P<indent>[ \t]*)```+[ \t]*(?P<tag>[\w+#.-]*)[ \t]*$")
 _GLUED = re.compile(r"^(?P<code>.*\S)[ \t]*```+[ \t]*$")
 _MAIN = re.compile(r"\bmain\s*\(")
-_OPERATOR_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>[^">]*?(?P<header>acl(?:nn)?_\w+\.h))[">]', re.MULTILINE)
-_OPERATOR_CALL = re.compile(r"\b(aclnn[A-Z]\w*?)(?:GetWorkspaceSize)?\s*\(")
-_OWN_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"(?P<path>[^"\n]+)"', re.MULTILINE)
-_FOREIGN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>(?:hccl|acl|aclnn|aclnnop)/[^">]+)[">]', re.MULTILINE)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b", re.MULTILINE)
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|endif)\b", re.MULTILINE)
+_NOT_CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
 # A page may give a part of itself for some products only.
 _PRODUCT_MARK = re.compile(r'^\s*<!--\s*npu="(?P<names>[^"]*)"\s+(?P<id>\w+)\s*-->')
 _END_MARK = re.compile(r"^\s*<!--\s*end\s+(?P<id>\w+)\s*-->")
@@ -44,7 +33,7 @@ _MARKED = {
 
 
 class SampleError(Exception):
-    """The program cannot be built; the text is all that a user needs."""
+    """The program cannot be found, built or run; the text is all that a user needs."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +45,20 @@ class Program:
     suffix: str
     products: frozenset[Product] = ALL
     """The products that its page gives it for."""
-    folder: Path | None = None
-    """Where a source file lies, which may include its neighbours."""
+    file: Path | None = None
+    """Where it was found."""
+    line: int = 1
+    """Where it begins there."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where a source file lies, which may include its neighbours; a page has none."""
+        return None if self.file is None or self.is_of_a_page else self.file.resolve().parent
+
+    @property
+    def is_of_a_page(self) -> bool:
+        """Whether it is only a part of its file."""
+        return self.file is not None and self.file.suffix != self.suffix
 
 
 def programs_in(path: Path) -> list[Program]:
@@ -66,16 +67,16 @@ def programs_in(path: Path) -> list[Program]:
         raw = path.read_bytes()
     except OSError as error:
         raise SampleError(f"{path}: {error.strerror}") from None
-    if path.suffix in (*C_PLUS_PLUS, ".c"):
-        return [Program(path.stem, raw, path.suffix, folder=path.resolve().parent)]
+    if path.suffix in (*C_PLUS_PLUS, ".c", PYTHON):
+        return [Program(path.stem, raw, path.suffix, file=path)]
     if path.suffix not in (".md", ".markdown"):
-        raise SampleError(f"{path}: expected an operator page (.md) or a source file (.cpp, .cc, .cxx, .c)")
+        raise SampleError(f"{path}: expected an operator page (.md) or a source file (.cpp, .cc, .cxx, .c, .py)")
     # Pages with a damaged encoding are damaged in their comments only; latin-1 keeps every byte as it is.
-    found = [block for block in code_blocks(raw.decode("latin-1")) if _MAIN.search(block.text)]
+    found = [part for block in code_blocks(raw.decode("latin-1")) if _MAIN.search(block.text) for part in split(block)]
     if not found:
         raise SampleError(f"{path}: no program found (no C++ code block with a main function)")
     return [
-        Program(f"{path.stem}-{i}" if len(found) > 1 else path.stem, block.text.encode("latin-1"), ".cpp", block.products)
+        Program(f"{path.stem}-{i}" if len(found) > 1 else path.stem, block.text.encode("latin-1"), ".cpp", block.products, path, block.line)
         for i, block in enumerate(found, 1)
     ]
 
@@ -85,6 +86,8 @@ class CodeBlock(NamedTuple):
 
     text: str
     products: frozenset[Product]
+    line: int
+    """The line of the page that it begins in."""
 
 
 def code_blocks(page: str) -> list[CodeBlock]:
@@ -94,172 +97,70 @@ def code_blocks(page: str) -> list[CodeBlock]:
     lines: list[str] | None = None
     wanted = False
     indent = ""
+    first = 0
 
     def close() -> None:
         nonlocal lines
         if lines is not None and wanted:
-            blocks.append(CodeBlock("\n".join(lines) + "\n", ALL.intersection(*marks.values())))
+            blocks.append(CodeBlock("\n".join(lines) + "\n", ALL.intersection(*marks.values()), first))
         lines = None
 
-    for line in page.replace("\r\n", "\n").split("\n"):  # not splitlines: a damaged encoding has control characters inside lines
+    # not splitlines: a damaged encoding has control characters inside lines
+    for number, line in enumerate(page.replace("\r\n", "\n").split("\n"), 1):
         fence = _FENCE.match(line)
         glued = None if fence or lines is None else _GLUED.match(line)
-        if fence and lines is not None and not fence["tag"]:
+        if mark := _PRODUCT_MARK.match(line):  # no code looks like a mark: a fence that is open here was never closed
+            close()
+            marks[mark["id"]] = frozenset(_MARKED[name] for name in re.split(r"[,\s]+", mark["names"].lower()) if name in _MARKED)
+        elif mark := _END_MARK.match(line):
+            close()
+            marks.pop(mark["id"], None)
+        elif fence and lines is not None and not fence["tag"]:
             close()
         elif fence:
             close()
-            lines, indent = [], fence["indent"]
+            lines, indent, first = [], fence["indent"], number + 1
             wanted = fence["tag"].lower() in _CODE_TAGS
         elif glued and lines is not None:
             lines.append(glued["code"].removeprefix(indent))
             close()
         elif lines is not None:
             lines.append(line.removeprefix(indent))
-        elif mark := _PRODUCT_MARK.match(line):
-            marks[mark["id"]] = frozenset(_MARKED[name] for name in re.split(r"[,\s]+", mark["names"].lower()) if name in _MARKED)
-        elif mark := _END_MARK.match(line):
-            marks.pop(mark["id"], None)
     close()
     return blocks
 
 
-@dataclass(frozen=True)
-class Build:
-    """How to build."""
-
-    cxx: str = ""
-    std: str = ""
-    keep: Path | None = None
-    lines: bool = False
-    """Whether the executable knows its source lines, for messages."""
-
-    def compiler(self, suffix: str) -> list[str]:
-        """The compiler and its own flags."""
-        named = self.cxx or os.environ.get("CC" if suffix == ".c" else "CXX", "")
-        if named:
-            try:
-                command = shlex.split(named)
-            except ValueError as error:
-                raise SampleError(f"compiler {named!r}: {error}") from None
-            if not command or not shutil.which(command[0]):
-                raise SampleError(f"compiler {named!r} not found")
-            return command
-        for candidate in ("gcc", "clang", "cc") if suffix == ".c" else ("g++", "clang++", "c++"):
-            if shutil.which(candidate):
-                return [candidate]
-        raise SampleError("no C++ compiler found; install g++ or clang, or name one with --cxx")
+def code_only(text: str) -> str:
+    """C or C++ without comments, strings and characters: blanks stand in their places."""
+    return _NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
-def build(program: Program, how: Build) -> Path:
-    """Compile a program, or find it compiled before."""
-    tree = toolkit.cached()
-    compiler = how.compiler(program.suffix)
-    _check_includes(program, tree / "include")
-    flags = [f"-std={how.std}"] if how.std else []
-    # Not the newest form: older tools of binutils take one file for another in it.
-    flags += ["-gdwarf-4"] if how.lines else []
-    if program.folder is not None:
-        flags += ["-iquote", str(program.folder)]
-    version = subprocess.run([compiler[0], "--version"], capture_output=True, check=False).stdout
-    recipe = "\0".join([*compiler, *flags, str(tree), program.suffix]).encode() + version
-    digest = hashlib.sha256(recipe + program.text + _own_headers(program)).hexdigest()[:20]
-    folder = toolkit.cache_folder() / "programs" / digest
-    executable = folder / program.name
-    if not executable.exists():
-        print(f"acl-emu: building {program.name} ...", file=sys.stderr)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(dir=folder.parent))
-        _compile(program, fresh, compiler + flags, tree)
-        toolkit.publish(fresh, folder)
-    if how.keep is not None:
-        try:
-            how.keep.mkdir(parents=True, exist_ok=True)
-            for name in (program.name, program.name + program.suffix):
-                shutil.copy2(folder / name, how.keep / name)
-        except OSError as error:
-            raise SampleError(f"--keep {how.keep}: {error.strerror}") from None
-    return executable
+def split(block: CodeBlock) -> Iterator[CodeBlock]:
+    """The programs of a block: another one begins where, behind a main function, headers are included for another one."""
+    text, line = block.text, block.line
+    while (end := _end_of_first(text)) is not None:
+        yield block._replace(text=text[:end], line=line)
+        line += text.count("\n", 0, end)
+        text = text[end:]
+    yield block._replace(text=text, line=line)
 
 
-def _own_headers(program: Program) -> bytes:
-    """The text of every header that the program includes from its own folder, directly or not."""
-    found: dict[Path, bytes] = {}
-    waiting = [] if program.folder is None else [(program.folder, program.text)]
-    while waiting:
-        folder, text = waiting.pop()
-        for match in _OWN_INCLUDE.finditer(text):
-            for path in {(base / os.fsdecode(match["path"])).resolve() for base in (folder, program.folder) if base is not None}:
-                if path not in found and path.is_file():
-                    found[path] = path.read_bytes()
-                    waiting.append((path.parent, found[path]))
-    return b"".join(os.fsencode(path) + b"\0" + found[path] for path in sorted(found))
-
-
-def _compile(program: Program, folder: Path, command: list[str], tree: Path) -> None:
-    source = folder / (program.name + program.suffix)
-    source.write_bytes(program.text)
-    include, libraries = tree / "include", tree / "lib64"
-    done = subprocess.run(
-        [
-            *command,
-            source.name,
-            *(f"-I{path}" for path in (include, include / "aclnn", include / "aclnnop")),
-            f"-L{libraries}",
-            *("-lopapi_nn", "-lopapi_math", "-lascendcl", "-lnnopbase", "-lpthread"),
-            f"-Wl,-rpath,{libraries}",
-            "-o",
-            program.name,
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise SampleError(f"{program.name}{program.suffix} does not compile:\n{done.stderr.rstrip()}")
-
-
-def _check_includes(program: Program, include: Path) -> None:
-    """Say which operator is missing, before the compiler says which file is."""
-    text = program.text.decode("latin-1")
-
-    def is_neighbour(path: str) -> bool:
-        return program.folder is not None and (program.folder / path).is_file()
-
-    missing = [
-        f"{name} is not emulated yet; `acl-emu ops` lists what is"
-        for name in dict.fromkeys(_OPERATOR_CALL.findall(text))
-        if name in documented.table() and name not in EMULATED
-    ]
-    missing += [
-        f"{match['header']} is not emulated yet; `acl-emu ops` lists what is"
-        for match in _OPERATOR_INCLUDE.finditer(text)
-        if not any((include / folder / match["header"]).exists() for folder in ("aclnnop", "aclnn", "acl"))
-        and not is_neighbour(match["path"])
-    ]
-    missing += [
-        f"{match['path']} is not emulated yet"
-        for match in _FOREIGN_INCLUDE.finditer(text)
-        if not (include / match["path"]).exists() and not _OPERATOR_INCLUDE.match(match[0]) and not is_neighbour(match["path"])
-    ]
-    if missing:
-        raise SampleError(f"{program.name}: " + "; ".join(dict.fromkeys(missing)))
-
-
-def run(executable: Path, arguments: Sequence[str], environment: dict[str, str]) -> int:
-    """Run a program; its output is not touched, its exit code is returned, 128 + the signal that ended it."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program gets the interrupt itself, and decides
-    try:
-        process = subprocess.Popen(
-            [str(executable), *arguments],
-            env={**os.environ, **environment},
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
-        code = process.wait()
-    except OSError as error:
-        raise SampleError(f"{executable} cannot be run: {error.strerror}") from None
-    finally:
-        signal.signal(signal.SIGINT, before)
-    return code if code >= 0 else 128 - code
+def _end_of_first(text: str) -> int | None:
+    """Behind the first of two programs in a row; None where there are no two."""
+    code = code_only(text)
+    main = _MAIN.search(code)
+    brace = code.find("{", main.end()) if main else -1
+    if brace < 0:
+        return None
+    depth = 0
+    for end in range(brace, len(code)):
+        depth += (code[end] == "{") - (code[end] == "}")
+        if depth == 0:
+            break
+    conditions = [match["word"] != "endif" for match in _CONDITION.finditer(code, 0, end)]
+    if depth or conditions.count(True) != conditions.count(False):
+        return None  # one of two ways to compile one program
+    following = code.find("\n", end) + 1
+    if not following or not _MAIN.search(code, following) or not _INCLUDE.search(code, following):
+        return None
+    return following

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
+from pathlib import Path
 
 from acl_emu.core import constants as c
+from acl_emu.core import notes
 from acl_emu.core.errors import AclError
 from acl_emu.core.observe import Call, Tool, Work
 from acl_emu.runtime.memory import Allocation, DeviceMemory
@@ -16,10 +19,12 @@ from acl_emu.tools.checker.findings import Finding, Findings, origin_now, origin
 from acl_emu.tools.checker.lifecycle_rules import LifecycleRules
 from acl_emu.tools.checker.memory_rules import MemoryRules
 from acl_emu.tools.checker.object_rules import PHASE_TWO, ObjectRules
+from acl_emu.tools.checker.options import Options
 from acl_emu.tools.checker.order import Order
+from acl_emu.tools.checker.record import record, record_end
+from acl_emu.tools.checker.report import write_json
 from acl_emu.tools.checker.status_rules import QUESTIONS, StatusRules
 
-EXIT_CODE = 86
 _COPIES = frozenset({"aclrtMemcpy", "aclrtMemcpyAsync", "aclrtMemcpy2d", "aclrtMemcpy2dAsync"})
 _FREES = {"aclrtFree": False, "aclrtFreeHost": True}
 _LIFECYCLE = frozenset(
@@ -33,14 +38,12 @@ _LIFECYCLE = frozenset(
 class Checker(Tool):
     """Finds mistakes that a device hides or turns into a hang.
 
-    ``exit_code``: what the process ends with when something was found; None leaves the program's own.
-    ``report``: whether to print the findings when the process ends.
+    ``options``: what is done with the findings when the process ends; None leaves them to who asks.
     """
 
-    def __init__(self, *, exit_code: int | None = None, report: bool = True) -> None:
-        self.findings = Findings()
-        self._exit_code = exit_code
-        self._report = report
+    def __init__(self, options: Options | None = None) -> None:
+        self.findings = Findings(on_new=self._note if options is not None and notes.wanted() else None)
+        self._options = options
         self._process = os.getpid()
         self._lock = threading.RLock()
         self._order = Order()
@@ -181,10 +184,24 @@ class Checker(Tool):
         if os.getpid() != self._process:  # a child that was forked has the findings of its parent
             return
         self.finish()
-        if not self._report or not self.findings:
+        if self._options is None:
             return
         text = str(self.findings).encode("utf-8", "backslashreplace")
         while text:
             text = text[os.write(2, text) :]
-        if self._exit_code is not None:
-            set_exit_code(self._exit_code)
+        if notes.wanted():
+            record_end()
+        if self._options.json is not None:
+            self._write_json(self._options.json)
+        if self.findings and self._options.exit_code is not None:
+            set_exit_code(self._options.exit_code)
+
+    def _write_json(self, file: Path) -> None:
+        try:
+            write_json(file, self.findings)
+        except OSError as error:
+            print(f"acl-emu: {file}: {error.strerror}; the findings are not written", file=sys.stderr, flush=True)
+
+    def _note(self, finding: Finding) -> None:
+        if os.getpid() == self._process:
+            record(finding)

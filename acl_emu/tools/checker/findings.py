@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -114,6 +114,8 @@ class Findings:
     """All findings of a run; those of the same call, parameter and kind are one."""
 
     _by_key: dict[tuple[str, Origin, str], Finding] = field(default_factory=dict)
+    on_new: Callable[[Finding], None] | None = None
+    """Called with each one that is not known yet."""
 
     def add(self, kind: str, origin: Origin, parameter: str, text: str, *related: tuple[str, Origin]) -> None:
         """Note one occurrence."""
@@ -126,6 +128,8 @@ class Findings:
         known = self._by_key.get(key)
         if known is None:
             self._by_key[key] = finding
+            if self.on_new is not None:
+                self.on_new(finding)
         else:
             known.count += 1
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import aclnnop
+from acl_emu.core import notes
 from acl_emu.core.observe import Call
 from acl_emu.tools.checks_made import made
 from acl_emu.tools.report import page
@@ -51,16 +53,32 @@ class Reporter(Tracer):
         if self.end():
             if self.file != spool_of(self.page):
                 self.page = self.page.with_name(f"{self.page.stem}.{os.getpid()}{self.page.suffix}")
-            page.write(self.file, self.page)
-            self.file.unlink()
+            try:
+                _write(self.file, self.page, died=False)
+            except OSError as error:
+                if not notes.wanted():  # else it is tried, and told, once more
+                    self.file.unlink()
+                    print(f"acl-emu: {self.page}: {error.strerror}; the report is not written", file=sys.stderr, flush=True)
+            else:
+                self.file.unlink()
 
 
 def finish(file: Path) -> None:
-    """Make the page of a program that died before it could."""
+    """Make the page of a program that died before it could. An OSError leaves nothing behind."""
     spool = spool_of(file)
     if spool.exists():
-        page.write(spool, file, died=True)
-        spool.unlink()
+        try:
+            _write(spool, file, died=True)
+        finally:
+            spool.unlink()
+
+
+def _write(spool: Path, file: Path, *, died: bool) -> None:
+    try:
+        page.write(spool, file, died=died)
+    except OSError:
+        file.unlink(missing_ok=True)
+        raise
 
 
 def from_environment(value: str) -> Reporter:
