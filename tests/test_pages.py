@@ -85,3 +85,44 @@ def test_parts_for_some_products_only() -> None:
         f'<!-- npu="950" id10 -->\n- item\n  ```cpp\n  {PROGRAM}\n  ```\n<!-- end id10 -->\n```cpp\n{PROGRAM}\n```\n'
     )
     assert [block.products for block in samples.code_blocks(page)] == [ALL, {Product.A3, Product.A2}, {Product.A950}, ALL]
+
+
+def test_a_mark_of_a_product_closes_an_open_fence() -> None:
+    page = (
+        f'<!-- npu="910b" id1 -->\n```cpp\n{PROGRAM}\n<!-- end id1 -->\n<!-- npu="950" id2 -->\n```cpp\n{PROGRAM}\n'
+        f'<!-- npu="A3" id3 -->\ntext\n<!-- end id3 -->\n<!-- end id2 -->\nmore\n'
+    )
+    assert [(block.text, block.products) for block in samples.code_blocks(page)] == [
+        (PROGRAM + "\n", {Product.A2}),
+        (PROGRAM + "\n", {Product.A950}),
+    ]
+
+
+TWO = """#include <cstdio>
+#define BRACE '{'
+int f() { return 0; }  // main( {
+int main(int argc, char** argv) {
+    const char* text = "}"; /* } */
+    if (argc) { return f(); }
+}
+"""
+
+
+def test_two_programs_in_one_fence_are_two(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"# T\n```cpp\n{TWO}\n// the second\n{TWO}```\n")
+    first, second = programs_in(page)
+    assert (first.text.decode(), first.line, first.name) == (TWO, 3, "page-1")
+    assert (second.text.decode(), second.line, second.name) == ("\n// the second\n" + TWO, 10, "page-2")
+
+
+@pytest.mark.parametrize("text", [
+    "#ifdef A\n#include <a>\nint main() { return 0; }\n#else\n#include <b>\nint main() { return 1; }\n#endif\n",
+    "#include <a>\nint main();\nint helper() { return 0; }\nint main() { return helper(); }\n",
+    "#include <a>\nint main() { return 0; }\n// main() is done\n#include <b>\n",
+    "#include <a>\nint main() { return 0; }\nint main() { return 1; }\n",
+])  # fmt: skip
+def test_one_program_stays_one(tmp_path: Path, text: str) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"```cpp\n{text}```\n")
+    assert [program.text.decode() for program in programs_in(page)] == [text]
