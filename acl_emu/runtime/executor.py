@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -65,13 +65,25 @@ Kernel = Callable[[Sequence[BoundOperand], Sequence[BoundOperand], int], None]
 """A kernel, ready to run: inputs, outputs, address of the workspace."""
 
 
+class Indices(NamedTuple):
+    """Elements of an input that choose something: where one that chooses nothing counts for nothing, who checks a program may tell."""
+
+    name: str
+    """Of the parameter."""
+    dtype: np.dtype[Any]
+    choices: int
+    """How many things there are to choose from, the first with number 0."""
+    ignored: int | None = None
+    """One that is meant to choose nothing."""
+
+
 class Plan:
     """What phase one decided: a kernel, what it reads and writes, and the workspace it needs.
 
     Calls that phase one decides alike share a plan, also at the same time: it holds no tensor, and running it changes nothing in it.
     """
 
-    __slots__ = ("_bound", "in_blocks", "in_c", "kernel", "native", "reads", "restated", "size", "workspace", "writes")
+    __slots__ = ("_bound", "in_blocks", "in_c", "indices", "kernel", "native", "reads", "restated", "size", "workspace", "writes")
 
     def __init__(
         self,
@@ -94,6 +106,8 @@ class Plan:
         """Whether results are written while inputs are still being read: then no tensor may be both."""
         self.restated: tuple[Operand, ...] = ()
         """What tensors are described as from here on, where an operator changes their layout: phase one of the next one has to know."""
+        self.indices: tuple[Indices, ...] = ()
+        """Inputs whose elements may choose nothing without being told so."""
         self.in_c: Any = None
         """The same in C, where that knows it."""
         self._bound: tuple[Sequence[int | None], list[BoundOperand], list[BoundOperand]] = ((), [], [])

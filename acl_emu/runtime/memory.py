@@ -310,26 +310,45 @@ class HostBlock:
 
     address: int
     size: int
+    margin: int = 0
+    """Bytes before it that belong to it; behind it there are at least as many."""
     users: set[object] = field(default_factory=set)
     """Copies that are under way."""
+
+    def damage(self) -> int | None:
+        """The first byte outside, counted from its start, that somebody has written; None where nobody has."""
+        for first in (-self.margin, self.size):
+            found = ctypes.string_at(self.address + first, self.margin)
+            if found != _UNTOUCHED * self.margin:
+                return first + next(place for place, byte in enumerate(found) if byte != _UNTOUCHED[0])
+        return None
+
+
+_UNTOUCHED = b"\xa5"
 
 
 class HostMemory:
     """Page-locked host memory: aclrtMallocHost."""
 
     def __init__(self) -> None:
+        self.margin = 0
+        """Bytes before and behind new blocks by which writing outside can be noticed: a multiple of the alignment."""
         self._lock = threading.Lock()
         self._unused = threading.Condition(self._lock)
         self._blocks: dict[int, HostBlock] = {}
 
     def allocate(self, size: int) -> int:
         """A new block, aligned to 64 bytes."""
-        address = _libc.aligned_alloc(HOST_ALIGNMENT, -(-size // HOST_ALIGNMENT) * HOST_ALIGNMENT)
-        if not address:
+        margin = self.margin
+        start = _libc.aligned_alloc(HOST_ALIGNMENT, -(-(size + 2 * margin) // HOST_ALIGNMENT) * HOST_ALIGNMENT)
+        if not start:
             raise OutOfMemory(f"no room for {size} bytes of host memory")
+        address = int(start) + margin
+        for first in (address - margin, address + size):
+            ctypes.memset(first, _UNTOUCHED[0], margin)
         with self._lock:
-            self._blocks[address] = HostBlock(address, size)
-        return int(address)
+            self._blocks[address] = HostBlock(address, size, margin)
+        return address
 
     def free(self, address: int) -> bool:
         """Give a block back, after a copy that is under way; False where ``address`` is not the start of a living one."""
@@ -338,7 +357,7 @@ class HostMemory:
             if known is not None:
                 self._unused.wait_for(lambda: not known.users)
         if known is not None:
-            _libc.free(address)
+            _libc.free(address - known.margin)
         return known is not None
 
     def find(self, address: int) -> HostBlock | None:

@@ -2,7 +2,7 @@
 
 from acl_emu.core.soc import ALL, Product
 from acl_emu.engine.launch import Array, cast_directly, direct, mapped, together, unbuffered
-from acl_emu.runtime.executor import Plan, nothing
+from acl_emu.runtime.executor import Indices, Plan, nothing
 from acl_emu.runtime.tensor import Operand
 from acl_emu.spec.checks import (
     broadcast_shape,
@@ -77,6 +77,7 @@ __all__ = [
     "HandleKind",
     "In",
     "InOut",
+    "Indices",
     "Int",
     "IntArrayIn",
     "IntKind",

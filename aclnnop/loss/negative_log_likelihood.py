@@ -15,6 +15,7 @@ from acl_emu.spec import (
     Array,
     Example,
     In,
+    Indices,
     Operand,
     Plan,
     Product,
@@ -84,6 +85,8 @@ def plan_loss(self: Operand, target: Operand, weight: Operand, reduction: int, i
     options = {"reduction": Reduction(reduction), "ignored": ignored, "dtype": self.dtype, "faults": outside_faults()}
     plan = direct(loss, reads=(self, target, weight), writes=writes, scratch={}, **options)
     x, axis, weight_stride = self.view.layout, class_axis(self.shape), stride_of(weight)
+    chosen = (Indices(target.name, target.dtype.numpy, x.shape[axis], ignored),)
+    plan.indices = chosen
     if weight_stride is None:
         return plan
     places = target.view.layout.strides
@@ -94,6 +97,7 @@ def plan_loss(self: Operand, target: Operand, weight: Operand, reduction: int, i
         *(code_of(target.dtype), *target_steps, weight_stride, code_of(out.dtype), *out_steps, code_of(total.dtype)),
     )
     plan = done_by("acl_emu_classes_loss", plan, numbers, threaded=target.size >= THREADED_TARGETS)
+    plan.indices = chosen
     plan.size = target.size * (target.dtype.itemsize + 2 * self.dtype.itemsize)  # all but the chosen elements stay unread
     return plan
 

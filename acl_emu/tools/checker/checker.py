@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from acl_emu.core import constants as c
 from acl_emu.core import notes
 from acl_emu.core.errors import AclError
 from acl_emu.core.observe import Call, Tool, Work
+from acl_emu.runtime import memory
 from acl_emu.runtime.memory import Allocation, DeviceMemory
 from acl_emu.runtime.stream import Event, Stream
 from acl_emu.tools.checker.blocks import Block
-from acl_emu.tools.checker.exit_code import set_exit_code
+from acl_emu.tools.checker.exit_code import set_exit_code, watch_exit_code
 from acl_emu.tools.checker.findings import Finding, Findings, origin_now, origin_of
 from acl_emu.tools.checker.lifecycle_rules import LifecycleRules
 from acl_emu.tools.checker.memory_rules import MemoryRules
@@ -26,6 +28,7 @@ from acl_emu.tools.checker.report import write_json
 from acl_emu.tools.checker.status_rules import QUESTIONS, StatusRules
 
 _COPIES = frozenset({"aclrtMemcpy", "aclrtMemcpyAsync", "aclrtMemcpy2d", "aclrtMemcpy2dAsync"})
+_MARGIN = 4096
 _FREES = {"aclrtFree": False, "aclrtFreeHost": True}
 _LIFECYCLE = frozenset(
     {
@@ -51,6 +54,8 @@ class Checker(Tool):
         self._objects = ObjectRules(self.findings)
         self._statuses = StatusRules(self.findings)
         self._lifecycle = LifecycleRules(self.findings)
+        self._exit_code = watch_exit_code() if options is not None else lambda: None
+        memory.host.margin = _MARGIN
 
     # Calls
 
@@ -59,6 +64,8 @@ class Checker(Tool):
         with self._lock:
             self._statuses.next_call(call)
             self._lifecycle.begins(call)
+            if call.name == "aclrtFreeHost" and call.arguments and isinstance(call.arguments[0], int):
+                self._memory.check_host(call.arguments[0], origin_of(call), call.parameters[0])
 
     def call_ends(self, call: Call) -> None:
         """Success: what it means. Failure: who is to blame."""
@@ -149,6 +156,20 @@ class Checker(Tool):
             elif work.kind == "callback":
                 self._order.callback(stream, place)
 
+    def replaces(self, task: Callable[[], object], work: Work) -> Callable[[], object]:
+        """The values of indices are known when the work runs."""
+        executor = self._objects.executor(work.executor) if work.executor else None
+        indices = executor.plan.indices if executor is not None else ()
+        if not indices:
+            return task
+
+        def checked() -> object:
+            with self._lock:
+                self._memory.check_indices(work, indices)
+            return task()
+
+        return checked
+
     def task_begins(self, stream: Stream, place: int) -> None:
         """A callback may tell the host how far the stream is."""
         with self._lock:
@@ -174,7 +195,8 @@ class Checker(Tool):
     def finish(self) -> None:
         """Nothing comes any more: what is left over?"""
         with self._lock:
-            self._statuses.end()
+            self._statuses.end(self._exit_code())
+            self._memory.check_host_at_end()
             self._objects.report_leaks()
             self._memory.report_leaks()
             self._lifecycle.end()

@@ -1,11 +1,34 @@
-"""Changing the exit code of a process that is ending."""
+"""The exit code of a process that is ending: learning and changing it."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Callable
 
 from acl_emu.core._bridge import lib
+
+_UNKNOWN = -1
+_UNBUFFERED = 2
+
+
+def watch_exit_code() -> Callable[[], int | None]:
+    """A function that says, once the process is ending, with what exit code; None before, and where the C library does not tell.
+
+    The C library gives functions that are registered for it the code and an argument. One of its own that takes them puts the code into
+    memory: no code of Python can be run then, in a child that was forked least of all.
+    """
+    code = ctypes.c_int(_UNKNOWN)
+    libc = ctypes.CDLL(None)
+    try:
+        libc.fmemopen.restype = ctypes.c_void_p
+        file = libc.fmemopen(ctypes.byref(code), ctypes.c_size_t(ctypes.sizeof(code)), b"r+")
+        if file:
+            libc.setvbuf(ctypes.c_void_p(file), None, _UNBUFFERED, ctypes.c_size_t(0))
+            libc.on_exit(ctypes.cast(libc.putw, ctypes.c_void_p), ctypes.c_void_p(file))
+    except AttributeError:
+        pass
+    return lambda: None if code.value == _UNKNOWN else code.value
 
 
 def set_exit_code(code: int) -> None:

@@ -75,6 +75,10 @@ KINDS: dict[str, Kind] = {
         "synchronize the stream, or record an event on one stream and let the other wait for it",
     ),
     "freed-in-use": Kind("memory is freed before the work that uses it has run", "synchronize the stream before the memory is freed"),
+    "bad-index": Kind(
+        "an index is out of range, and counts for nothing",
+        "give it a value within the range, or the one that is to be ignored; other operators fail on such a value",
+    ),
     "executor-reused": Kind(
         "an executor is used twice", "call phase one again for every run, or aclSetAclOpExecutorRepeatable before the first"
     ),

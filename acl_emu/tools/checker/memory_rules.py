@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from acl_emu.core import constants as c
+from acl_emu.core.errors import DeviceFault
 from acl_emu.core.observe import Call, Span, Work
 from acl_emu.runtime import context, memory
+from acl_emu.runtime.executor import Indices
 from acl_emu.runtime.stream import Stream, in_callback
 from acl_emu.tools.checker.blocks import Block, Book, Use
 from acl_emu.tools.checker.findings import Findings, Origin, origin_now, origin_of
@@ -38,6 +44,8 @@ class MemoryRules:
         self.order = order
         self.device = Book()
         self.host = Book()
+        self._damaged: set[int] = set()
+        """Host blocks of which it is known."""
 
     # Life
 
@@ -51,9 +59,25 @@ class MemoryRules:
     def free_host(self, address: int) -> None:
         """aclrtFreeHost succeeded."""
         origin = origin_now()
+        self._damaged.discard(address)
         block = self.host.remove(address, origin)
         if block is not None:
             self._check_unused(block, origin, "hostPtr")
+
+    def check_host(self, address: int, origin: Origin, parameter: str) -> None:
+        """Has the program written outside a block of host memory?"""
+        block, real = self.host.find(address), memory.host.find(address)
+        damage = None if block is None or real is None or real.address in self._damaged else real.damage()
+        if block is not None and damage is not None:
+            self._damaged.add(block.address)
+            self.findings.add(
+                "out-of-bounds", origin, parameter, f"the program itself has written byte {damage} of {block.describe()}", *_births(block)
+            )
+
+    def check_host_at_end(self) -> None:
+        """The same for all that were never freed."""
+        for block in self.host:
+            self.check_host(block.address, block.origin, "")
 
     def _check_unused(self, block: Block, origin: Origin, parameter: str) -> None:
         use = self._unordered(block, None, self.order.host, None, True)
@@ -147,6 +171,7 @@ class MemoryRules:
             if block is None:
                 self._check_side(work, span, origin)
                 return None
+            self.check_host(block.address, origin, span.name)
             if work.kind == "kernel":
                 self._check_side(work, span, origin)
         bad = end > block.end
@@ -275,6 +300,31 @@ class MemoryRules:
                     f"{work.label} {f'on device {own} uses' if kernel else f'moves between device {own} and'} memory of device {device} at "
                     f"{span.address:#x}, and aclrtDeviceEnablePeerAccess was not called for it",
                     *_births(self.device.find(span.address)),
+                )
+
+    # Values
+
+    def check_indices(self, work: Work, indices: Sequence[Indices]) -> None:
+        """The work is about to run: do the elements that choose something choose what is there?"""
+        spans = {span.name: span for span in work.reads}
+        for chosen in indices:
+            span = spans.get(chosen.name)
+            if span is None or span.empty:
+                continue
+            try:
+                extent = span.end - span.address
+                values = memory.strided_array_at(span.address, extent, span.shape, chosen.dtype, span.strides).astype(np.int64)
+            except DeviceFault:
+                continue  # told elsewhere
+            wrong = (values < 0) | (values >= chosen.choices)
+            if chosen.ignored is not None:
+                wrong &= values != chosen.ignored
+            if wrong.any():
+                place = tuple(int(i) for i in np.argwhere(wrong)[0])
+                text = f"{chosen.name}{list(place)} is {values[place]}, outside [0, {chosen.choices - 1}]; it counts for nothing"
+                more = int(wrong.sum()) - 1
+                self.findings.add(
+                    "bad-index", origin_of(work.call), chosen.name, f"{work.label}: {text}" + (f" ({more} more)" if more else "")
                 )
 
     # Overlaps within one call
