@@ -13,8 +13,8 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from acl_emu.core import constants as c
-from acl_emu.core.observe import Call
 from acl_emu.core.documented import PHASE_ONE
+from acl_emu.core.observe import Call
 from acl_emu.tools.checker.findings import Finding, Findings, Origin, origin_of
 
 QUESTIONS = frozenset({"aclGetRecentErrMsg", "aclrtGetLastError", "aclrtPeekAtLastError"})
