@@ -18,11 +18,16 @@ def watch_exit_code() -> Callable[[], int | None]:
     The C library gives functions that are registered for it the code and an argument. One of its own that takes them puts the code into
     memory: no code of Python can be run then, in a child that was forked least of all.
     """
-    code = ctypes.c_int(_UNKNOWN)
     libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    memory = libc.malloc(ctypes.c_size_t(ctypes.sizeof(ctypes.c_int)))  # not Python's, which may be gone when it is written
+    if not memory:
+        return lambda: None
+    code = ctypes.c_int.from_address(memory)
+    code.value = _UNKNOWN
     try:
         libc.fmemopen.restype = ctypes.c_void_p
-        file = libc.fmemopen(ctypes.byref(code), ctypes.c_size_t(ctypes.sizeof(code)), b"r+")
+        file = libc.fmemopen(ctypes.c_void_p(memory), ctypes.c_size_t(ctypes.sizeof(code)), b"r+")
         if file:
             libc.setvbuf(ctypes.c_void_p(file), None, _UNBUFFERED, ctypes.c_size_t(0))
             libc.on_exit(ctypes.cast(libc.putw, ctypes.c_void_p), ctypes.c_void_p(file))
