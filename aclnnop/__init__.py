@@ -13,7 +13,7 @@ from acl_emu.spec.single_phase import SinglePhase
 
 def find(name: str) -> Operator:
     """The declaration of an operator, by the name of either phase."""
-    from aclnnop.index import MODULES
+    from aclnnop.registry import MODULES
 
     plain = name.removesuffix(PHASE_ONE)
     if plain not in MODULES:
@@ -24,7 +24,7 @@ def find(name: str) -> Operator:
 
 def find_single_phase(name: str) -> SinglePhase:
     """The declaration of a function that has no phases."""
-    from aclnnop.index import SINGLE_PHASES
+    from aclnnop.registry import SINGLE_PHASES
 
     found: SinglePhase = getattr(importlib.import_module(SINGLE_PHASES[name]), name)
     return found
@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
         return __dir__()
     if not name.startswith("acl"):
         raise AttributeError(f"module 'aclnnop' has no attribute {name!r}")
-    from aclnnop.index import SINGLE_PHASES
+    from aclnnop.registry import SINGLE_PHASES
 
     function: Callable[..., Any]
     if name in SINGLE_PHASES:
@@ -48,6 +48,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from aclnnop.index import MODULES, SINGLE_PHASES
+    from aclnnop.registry import MODULES, SINGLE_PHASES
 
     return sorted([*MODULES, *(name + PHASE_ONE for name in MODULES), *SINGLE_PHASES, "find", "find_single_phase"])

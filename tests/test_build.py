@@ -13,7 +13,7 @@ import pytest
 
 from acl_emu.cface import build, exports
 from acl_emu.codegen.python_faces import operators, single_phases
-from aclnnop import index
+from aclnnop import registry
 from tests.conftest import ROOT
 
 
@@ -109,7 +109,7 @@ def test_a_checkout_that_is_built_stays_as_it_is() -> None:
 
 
 def test_stubs_have_the_types_of_the_declarations() -> None:
-    text = build.stubs(index.MODULES)
+    text = build.stubs(registry.MODULES)
     for operator in operators():
         parameters = ", ".join(f"{name}: {kind.python_type}" for name, kind in operator.parameters)
         assert f"\ndef {operator.name}GetWorkspaceSize({parameters}) -> tuple[int, Handle, int]: ...\n" in text
@@ -126,7 +126,7 @@ def test_an_operator_that_is_not_emulated_costs_one_line() -> None:
 
 
 def scanned(folder: Path) -> dict[str, str]:
-    return index.scan(str(folder), str(folder / "cache" / "names.json"))
+    return registry.scan(str(folder), str(folder / "cache" / "names.json"))
 
 
 def test_an_operator_is_found_as_soon_as_its_file_is_there(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_file_that_has_not_changed_is_not_read(tmp_path: Path, monkeypatch: py
     (tmp_path / "math").mkdir()
     (tmp_path / "math" / "log.py").write_text("def aclnnLog(): ...\n")
     first = scanned(tmp_path)
-    monkeypatch.setattr(index, "_text", lambda path: pytest.fail(f"{path} was read"))
+    monkeypatch.setattr(registry, "_text", lambda path: pytest.fail(f"{path} was read"))
     assert scanned(tmp_path) == first
 
 
@@ -168,10 +168,10 @@ def test_without_a_place_for_the_cache(tmp_path: Path) -> None:
     (tmp_path / "math").mkdir()
     (tmp_path / "math" / "log.py").write_text("def aclnnLog(): ...\n")
     (tmp_path / "math" / "file").write_text("")
-    assert index.scan(str(tmp_path), str(tmp_path / "math" / "file" / "names.json")) == {"aclnnLog": "aclnnop.math.log"}
+    assert registry.scan(str(tmp_path), str(tmp_path / "math" / "file" / "names.json")) == {"aclnnLog": "aclnnop.math.log"}
 
 
 def test_the_index_is_that_of_the_modules() -> None:
-    assert {operator.name: operator.module for operator in operators()} == index.MODULES
-    assert {function.name: function.module for function in single_phases()} == index.SINGLE_PHASES
-    assert index.MODULES | index.SINGLE_PHASES == index.EMULATED == index.scan()
+    assert {operator.name: operator.module for operator in operators()} == registry.MODULES
+    assert {function.name: function.module for function in single_phases()} == registry.SINGLE_PHASES
+    assert registry.MODULES | registry.SINGLE_PHASES == registry.EMULATED == registry.scan()

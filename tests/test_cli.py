@@ -13,7 +13,7 @@ import pytest
 from acl_emu.cli import process
 from acl_emu.tools.pages import SampleError
 from acl_emu.version import __version__
-from aclnnop.index import MODULES
+from aclnnop.registry import MODULES
 from tests.command import COMMAND, HELLO, acl_emu, refused
 from tests.conftest import SHARED
 

@@ -14,7 +14,7 @@ import pytest
 import acl_emu as acl
 import aclnnop
 from acl_emu.api.border import FUNCTIONS
-from aclnnop.index import MODULES
+from aclnnop.registry import MODULES
 from tests.conftest import message, run_python
 
 

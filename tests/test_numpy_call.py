@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import acl_emu as acl
-import aclnnop.index
+import aclnnop.registry
 from acl_emu.api import numpy_call
 from acl_emu.core import handles
 from acl_emu.core.dtypes import FLOAT
@@ -62,7 +62,7 @@ def aclnnEverything(
 @pytest.fixture
 def everything(monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of an operator with a parameter of every kind."""
-    monkeypatch.setitem(aclnnop.index.MODULES, "aclnnEverything", __name__)
+    monkeypatch.setitem(aclnnop.registry.MODULES, "aclnnEverything", __name__)
     return "aclnnEverything"
 
 

@@ -28,7 +28,7 @@ from acl_emu.runtime.objects import permit, room, tensor_in
 from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, IntKind, TensorKind
 from acl_emu.spec.operator import Operator
 from acl_emu.spec.single_phase import SinglePhase
-from aclnnop.index import SINGLE_PHASES
+from aclnnop.registry import SINGLE_PHASES
 
 Arguments = Any
 """A cdata array of acl_emu_arg."""

@@ -88,11 +88,11 @@ def generate(name: str, inputs: Iterable[Path], text: Callable[[], str], recipe:
 def _exports() -> Path:
     from acl_emu.cface import exports, headers
     from acl_emu.core import documented
-    from aclnnop import index
+    from aclnnop import registry
 
     include = ROOT / "include"
     known = documented.table().keys()
-    emulated = sorted(known & index.scan().keys())
+    emulated = sorted(known & registry.scan().keys())
     inputs = [*map(Path, (exports.__file__, headers.__file__)), documented.TABLE, *(include / name for name in exports.RUNTIME_HEADERS)]
     return generate("exports.c", inputs, lambda: exports.source(include, emulated), " ".join(emulated))
 
@@ -270,12 +270,12 @@ def _python_type(c_type: str) -> str:
 
 def main(arguments: Sequence[str]) -> None:
     """In the checkout, or in the folder behind ``--into``."""
-    from aclnnop import index
+    from aclnnop import registry
 
     in_place = "--into" not in arguments
     root = ROOT if in_place else Path(arguments[arguments.index("--into") + 1])
     build(root)
-    modules = index.scan()
+    modules = registry.scan()
     write(root / "aclnnop" / "__init__.pyi", stubs(modules))
     if in_place:
         write_headers(ROOT / "include")

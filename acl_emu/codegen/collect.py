@@ -17,7 +17,7 @@ from acl_emu.engine.trace import trace
 from acl_emu.runtime.tensor import IntArray, Operand, Scalar, make_view
 from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, HandleKind, IntKind, Kind, ListKind, TensorKind
 from acl_emu.spec.operator import Operator
-from aclnnop.index import MODULES
+from aclnnop.registry import MODULES
 
 _SHAPES = ((8,), (8, 1), (4, 8), (2, 2, 4, 32))
 """Rows of one element among them, in whose graphs nothing is reduced."""

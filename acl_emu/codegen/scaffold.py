@@ -17,13 +17,9 @@ from acl_emu.codegen.catalog import Entry, documented, read
 from acl_emu.codegen.scaffold_parameters import WIDTH, Constants, Parameter, call_text, joined, tuple_text
 from acl_emu.core import constants as c
 from acl_emu.core.documented import python_name
-from aclnnop.index import MODULES
+from aclnnop.registry import MODULES
 
 CATALOGS = ("catalog.jsonl", "catalog-newer.jsonl")
-
-
-_FOLDERS = {"index": "indexing"}
-"""Families whose folder has another name: aclnnop.index is the index of operators."""
 
 
 class Unknown(Exception):
@@ -54,7 +50,7 @@ def files(name: str, catalogs: Iterable[Path]) -> dict[str, str]:
     if declared:
         raise Unknown(f"{joined(declared)}: declared already, in {MODULES[declared[0]]}")
     together.sort(key=lambda one: (one.plain is not None, one.name))
-    family = _FOLDERS.get(asked["category"], asked["category"])
+    family = asked["category"]
     stem = Path(header).stem.removeprefix("aclnn_")
     found = {f"aclnnop/{family}/{stem}.py": module_text(together)}
     package = f"aclnnop/{family}/__init__.py"

@@ -17,7 +17,7 @@ from pathlib import Path
 from acl_emu.cface import cache, toolkit
 from acl_emu.core import documented
 from acl_emu.tools.pages import Program, SampleError, code_only
-from aclnnop.index import EMULATED
+from aclnnop.registry import EMULATED
 
 _OPERATOR_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>[^">]*?(?P<header>acl(?:nn)?_\w+\.h))[">]', re.MULTILINE)
 _FOREIGN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>(?:hccl|acl|aclnn|aclnnop)/[^">]+)[">]', re.MULTILINE)

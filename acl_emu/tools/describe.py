@@ -8,7 +8,7 @@ from acl_emu.core.soc import PROFILES, Product
 from acl_emu.spec.kinds import IntKind, ListKind, StringKind, TensorKind, tensor_kind
 from acl_emu.spec.operator import Declaration, Operator
 from acl_emu.spec.single_phase import SinglePhase
-from aclnnop.index import MODULES, SINGLE_PHASES
+from aclnnop.registry import MODULES, SINGLE_PHASES
 
 ROLES = {"in": "input", "out": "output", "inout": "in-place"}
 

@@ -35,7 +35,7 @@ from acl_emu.core.observe import Call, Tool, Work
 from acl_emu.core.soc import ConfigurationError
 from acl_emu.runtime import memory
 from acl_emu.runtime import stream as streams
-from aclnnop.index import MODULES, SINGLE_PHASES
+from aclnnop.registry import MODULES, SINGLE_PHASES
 
 VARIABLE = "ACL_EMU_FAULT"
 

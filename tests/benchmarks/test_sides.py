@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import acl_emu as acl
-import aclnnop.index
+import aclnnop.registry
 from benchmarks import operators
 from benchmarks.emulator import Call
 from benchmarks.layouts import LAYOUTS, lay_out, whole
@@ -37,7 +37,7 @@ def rivals() -> Any:
 
 def test_what_is_measured_is_emulated_and_has_a_rival(rivals: Any) -> None:
     measured = {subject.operator for subject in SUBJECTS}
-    assert measured <= set(aclnnop.index.MODULES)
+    assert measured <= set(aclnnop.registry.MODULES)
     assert measured == set(rivals.RIVALS)
 
 

@@ -17,7 +17,7 @@ import pytest
 from acl_emu.api.border import FUNCTIONS
 from acl_emu.cface import toolkit
 from acl_emu.core import documented
-from aclnnop.index import EMULATED
+from aclnnop.registry import EMULATED
 from tests.cface.programs import clean_environment, compile_program, run
 from tests.conftest import PATIENCE
 
@@ -395,6 +395,7 @@ def test_an_operator_that_does_not_load_is_an_error_of_its_call_alone(compile_c:
     packages = next((tmp_path / "lacking" / "lib").glob("python*/site-packages"))
     (packages / "aclnnop").mkdir()
     (packages / "aclnnop" / "__init__.py").write_text("def find(name):\n    raise ImportError(name)\n", encoding="utf-8")
+    (packages / "aclnnop" / "registry.py").write_text("SINGLE_PHASES = {}\n", encoding="utf-8")
     folders = [path for path in sys.path if path.endswith("site-packages")] + [str(toolkit.PACKAGE.parent)]
     (packages / "others.pth").write_text("\n".join(folders) + "\n", encoding="utf-8")
     silent(program, env=clean_environment(ACL_EMU_PYTHON=str(tmp_path / "lacking" / "bin" / "python")))

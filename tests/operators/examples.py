@@ -16,7 +16,7 @@ import acl_emu as acl
 import aclnnop
 from acl_emu.core import dtypes, soc
 from acl_emu.spec.kinds import TensorKind, tensor_kind
-from aclnnop.index import MODULES
+from aclnnop.registry import MODULES
 from tests.operators.case import Array, Case
 
 NAMES = sorted(MODULES)

@@ -9,7 +9,7 @@ import pytest
 from acl_emu.codegen import coverage
 from acl_emu.core import documented
 from acl_emu.tools import describe
-from aclnnop.index import EMULATED, MODULES
+from aclnnop.registry import EMULATED, MODULES
 
 PAGES = coverage.pages()
 

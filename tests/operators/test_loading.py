@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aclnnop.index import MODULES, SINGLE_PHASES
+from aclnnop.registry import MODULES, SINGLE_PHASES
 from tests.conftest import run_python
 
 FILES = frozenset(MODULES.values())
@@ -10,11 +10,11 @@ FILES = frozenset(MODULES.values())
 LOAD_EACH = """
 import importlib, sys
 import acl_emu, aclnnop
-from aclnnop.index import MODULES
+from aclnnop.registry import MODULES
 files = set(MODULES.values())
 print("at first", *files.intersection(sys.modules))
 for module in sorted(files):
-    for name in [name for name in sys.modules if name.startswith("aclnnop.") and name != "aclnnop.index"]:
+    for name in [name for name in sys.modules if name.startswith("aclnnop.") and name != "aclnnop.registry"]:
         del sys.modules[name]
     importlib.import_module(module)
     print(module, *(files & set(sys.modules)) - {module})
