@@ -29,4 +29,4 @@ class BuildNative(build_ext):
 
 
 # Named so that the package is known to be one for this Python and this machine.
-setup(ext_modules=[Extension("acl_emu.core._door", [])], cmdclass={"build_ext": BuildNative})
+setup(ext_modules=[Extension("acl_emu.core._fast", [])], cmdclass={"build_ext": BuildNative})

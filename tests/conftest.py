@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 import acl_emu as acl
 from acl_emu.core import errors, handles, soc
-from acl_emu.runtime import context
+from acl_emu.runtime import context, plans
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -55,10 +55,12 @@ def chip(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     def choose(name: str) -> None:
         monkeypatch.setenv("ACL_EMU_SOC", name)
         soc.current.cache_clear()
+        plans.forget()
 
     yield choose
     monkeypatch.undo()
     soc.current.cache_clear()
+    plans.forget()
 
 
 @pytest.fixture(params=soc.SCHEDULES)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from operator import index
 from typing import Any
 
 import numpy as np
 
 from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, also_named, check_buffer, host_address, plain, values_of
-from acl_emu.core import _door, dtypes, handles
+from acl_emu.core import _fast, dtypes, handles
 from acl_emu.core import constants as c
+from acl_emu.core._bridge import lib
 from acl_emu.core.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr
-from acl_emu.runtime import memory
+from acl_emu.runtime import memory, objects
 from acl_emu.runtime.executor import Executor, find_executor_object
 from acl_emu.runtime.tensor import MAX_RANK, BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList, make_view
 
@@ -43,10 +44,9 @@ def aclCreateTensor(
 ) -> Handle:
     """A tensor object over memory that the program owns; nothing but the pointers is checked."""
     shape, storage = values_of(viewDims), values_of(storageDims)
-    _check_rank(shape, storage)
-    tensor = Tensor(make_view(shape, dataType, stride, offset, format, storage), _address(tensorData, "tensorData"))
-    tensor.handle = handles.issue(tensor)
-    return tensor.handle
+    strides = None if stride is None else values_of(stride)
+    _check_rank(shape, strides, storage)
+    return objects.make(Tensor(make_view(shape, dataType, strides, offset, format, storage), _address(tensorData, "tensorData")))
 
 
 def _address(pointer: DevicePointer, name: str) -> int | None:
@@ -56,8 +56,10 @@ def _address(pointer: DevicePointer, name: str) -> int | None:
     return pointer or None
 
 
-def _check_rank(shape: Sequence[int], storage: Sequence[int]) -> None:
-    """The object has room for so many dimensions and no more."""
+def _check_rank(shape: Sequence[int], strides: Sequence[int] | None, storage: Sequence[int]) -> None:
+    """The object has room for so many dimensions and no more; each has a stride."""
+    if strides is not None and len(strides) != len(shape):
+        raise AclnnInvalid(f"stride has {len(strides)} values, expected one for each of the {len(shape)} dimensions")
     for name, dims in (("viewDims", shape), ("storageDims", storage)):
         if len(dims) > MAX_RANK:
             raise AclnnInvalid(f"{name} has {len(dims)} dimensions, expected at most {MAX_RANK}")
@@ -82,10 +84,9 @@ def aclInitTensor(
     shape = values_of(viewDims) or found.view.shape
     storage = values_of(storageDims) or found.view.storage
     strides = values_of(stride) or None
-    if strides is not None and len(strides) != len(shape):
-        raise AclnnInvalid(f"stride has {len(strides)} values, expected one for each of the {len(shape)} dimensions")
-    _check_rank(shape, storage)
-    found.change(make_view(shape, dataType, strides, offset, format, storage), _address(tensorDataAddr, "tensorDataAddr") or found.address)
+    _check_rank(shape, strides, storage)
+    assert tensor is not None
+    objects.change(tensor, make_view(shape, dataType, strides, offset, format, storage), _address(tensorDataAddr, "tensorDataAddr"))
 
 
 @plain(HEADER, "aclScalar* aclCreateScalar(void* value, aclDataType dataType)")
@@ -96,9 +97,7 @@ def aclCreateScalar(value: HostPointer, dataType: int) -> Handle:
     if value is None:
         raise AclnnNullptr("value must not be a null pointer")
     dtype = dtypes.BY_CODE[dataType]
-    scalar = Scalar(dtype, _scalar_bytes(value, dtype))
-    scalar.handle = handles.issue(scalar)
-    return scalar.handle
+    return objects.make(Scalar(dtype, _scalar_bytes(value, dtype)))
 
 
 def _scalar_bytes(value: Any, dtype: dtypes.DType) -> bytes:
@@ -119,31 +118,31 @@ def _scalar_bytes(value: Any, dtype: dtypes.DType) -> bytes:
 @plain(HEADER, "aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size)")
 def aclCreateIntArray(value: Sequence[int] | None) -> Handle:
     """Whole numbers, copied; null gives an empty array."""
-    return _issue(IntArray([int(index(item)) for item in values_of(value)]))
+    return objects.make(IntArray([int(index(item)) for item in values_of(value)]))
 
 
 @plain(HEADER, "aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size)")
 def aclCreateFloatArray(value: Sequence[float] | None) -> Handle:
     """Floats, copied; null gives an empty array."""
-    return _issue(FloatArray([float(np.float32(item)) for item in values_of(value)]))
+    return objects.make(FloatArray([float(np.float32(item)) for item in values_of(value)]))
 
 
 @plain(HEADER, "aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size)")
 def aclCreateBoolArray(value: Sequence[bool] | None) -> Handle:
     """Truth values, copied; null gives an empty array."""
-    return _issue(BoolArray([bool(item) for item in values_of(value)]))
+    return objects.make(BoolArray([bool(item) for item in values_of(value)]))
 
 
 @plain(HEADER, "aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size)")
 def aclCreateTensorList(value: Sequence[Handle] | None) -> Handle:
     """A list that refers to tensors; it destroys them when it is destroyed."""
-    return _issue(TensorList(_members(value)))
+    return objects.make(TensorList(_members(value)))
 
 
 @plain(HEADER, "aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size)")
 def aclCreateScalarList(value: Sequence[Handle] | None) -> Handle:
     """A list that refers to scalars; it destroys them when it is destroyed."""
-    return _issue(ScalarList(_members(value)))
+    return objects.make(ScalarList(_members(value)))
 
 
 def _members(value: Sequence[Handle] | None) -> tuple[Handle, ...]:
@@ -152,74 +151,56 @@ def _members(value: Sequence[Handle] | None) -> tuple[Handle, ...]:
     return members
 
 
-def _issue(thing: IntArray | FloatArray | BoolArray | TensorList | ScalarList) -> int:
-    thing.handle = handles.issue(thing)
-    return thing.handle
-
-
 # Destroying
-
-_gone_with_list: OrderedDict[int, type[Any]] = OrderedDict()
-"""Members that their list destroyed: programs that destroy them once more, as some documents do, are let go on."""
-_REMEMBERED = 4096
 
 
 def _destroy(handle: Handle, kind: type[Any], name: str) -> None:
-    if not handle:
-        return
-    if _gone_with_list.get(handle) is kind:
-        del _gone_with_list[handle]
-        return
-    thing = _find(handle, kind, name)
-    handles.retire(handle)
-    if isinstance(thing, (TensorList, ScalarList)):
-        kind_of_members = Tensor if isinstance(thing, TensorList) else Scalar
-        for member in thing.members:
-            if member and handles.find(member, kind_of_members) is not None:
-                handles.retire(member)
-                _gone_with_list[member] = kind_of_members
-        while len(_gone_with_list) > _REMEMBERED:
-            _gone_with_list.popitem(last=False)
-    _door.forget()
+    """Some documents destroy members that their list has destroyed before: that is let pass, once."""
+    if handle and not handles.destroy(handle, kind):
+        _find(handle, kind, name)
 
 
-@acl(HEADER, "aclnnStatus aclDestroyTensor(const aclTensor* tensor)")
+def _quick(kind: type[Any]) -> Callable[..., bool]:
+    return partial(_fast.destroy, kind.number)
+
+
+@acl(HEADER, "aclnnStatus aclDestroyTensor(const aclTensor* tensor)", quick=_quick(Tensor))
 def aclDestroyTensor(tensor: Handle) -> None:
     """Destroy a tensor object, not its memory; null is fine."""
     _destroy(tensor, Tensor, "tensor")
 
 
-@acl(HEADER, "aclnnStatus aclDestroyScalar(const aclScalar* scalar)")
+@acl(HEADER, "aclnnStatus aclDestroyScalar(const aclScalar* scalar)", quick=_quick(Scalar))
 def aclDestroyScalar(scalar: Handle) -> None:
     """Destroy a scalar; null is fine."""
     _destroy(scalar, Scalar, "scalar")
 
 
-@acl(HEADER, "aclnnStatus aclDestroyIntArray(const aclIntArray* array)")
+@acl(HEADER, "aclnnStatus aclDestroyIntArray(const aclIntArray* array)", quick=_quick(IntArray))
 def aclDestroyIntArray(array: Handle) -> None:
     """Destroy an array; null is fine."""
     _destroy(array, IntArray, "array")
 
 
-@acl(HEADER, "aclnnStatus aclDestroyFloatArray(const aclFloatArray* array)")
+@acl(HEADER, "aclnnStatus aclDestroyFloatArray(const aclFloatArray* array)", quick=_quick(FloatArray))
 def aclDestroyFloatArray(array: Handle) -> None:
     """Destroy an array; null is fine."""
     _destroy(array, FloatArray, "array")
 
 
-@acl(HEADER, "aclnnStatus aclDestroyBoolArray(const aclBoolArray* array)")
+@acl(HEADER, "aclnnStatus aclDestroyBoolArray(const aclBoolArray* array)", quick=_quick(BoolArray))
 def aclDestroyBoolArray(array: Handle) -> None:
     """Destroy an array; null is fine."""
     _destroy(array, BoolArray, "array")
 
 
-@acl(HEADER, "aclnnStatus aclDestroyTensorList(const aclTensorList* array)")
+@acl(HEADER, "aclnnStatus aclDestroyTensorList(const aclTensorList* array)", quick=_quick(TensorList))
 def aclDestroyTensorList(array: Handle) -> None:
     """Destroy a list and every tensor in it; null is fine."""
     _destroy(array, TensorList, "array")
 
 
-@acl(HEADER, "aclnnStatus aclDestroyScalarList(const aclScalarList* array)")
+@acl(HEADER, "aclnnStatus aclDestroyScalarList(const aclScalarList* array)", quick=_quick(ScalarList))
 def aclDestroyScalarList(array: Handle) -> None:
     """Destroy a list and every scalar in it; null is fine."""
     _destroy(array, ScalarList, "array")
@@ -313,10 +294,10 @@ def aclGetRawTensorAddr(tensor: Handle) -> DevicePointer:
 @acl(HEADER, "aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr)")
 def aclSetRawTensorAddr(tensor: Handle, addr: DevicePointer) -> None:
     """Put the tensor over other memory; before phase one or after phase two."""
-    found = _find(tensor, Tensor, "tensor")
+    _find(tensor, Tensor, "tensor")
     if not addr:
         raise AclnnNullptr("addr must not be a null pointer")
-    found.change(found.view, _address(addr, "addr"))
+    lib.acl_emu_set_address(tensor, _address(addr, "addr"))
 
 
 # Executors
@@ -325,10 +306,10 @@ def aclSetRawTensorAddr(tensor: Handle, addr: DevicePointer) -> None:
 @acl(HEADER, "aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor)")
 def aclSetAclOpExecutorRepeatable(executor: Handle) -> None:
     """Let phase two run again and again; aclDestroyAclOpExecutor is due then."""
-    find_executor_object(executor).repeatable = True
+    lib.acl_emu_make_repeatable(find_executor_object(executor).handle)
 
 
-@acl(HEADER, "aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor)", quick=_door.destroy_executor)
+@acl(HEADER, "aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor)", quick=_quick(Executor))
 def aclDestroyAclOpExecutor(executor: Handle) -> None:
     """Destroy an executor that was made repeatable, or was never run."""
     find_executor_object(executor).destroy()
@@ -336,12 +317,11 @@ def aclDestroyAclOpExecutor(executor: Handle) -> None:
 
 def _write_address(tensor: Handle, addr: DevicePointer) -> None:
     """The object gets the address even where the executor then refuses."""
-    found = handles.find(tensor, Tensor)
-    if found is None:
+    if handles.find(tensor, Tensor) is None:
         raise AclnnInner(
             f"tensor is {handles.describe(tensor) if tensor else 'null'}, expected a living aclTensor", c.ACLNN_ERR_INNER_NULLPTR
         )
-    found.change(found.view, _address(addr, "addr"))
+    lib.acl_emu_set_address(tensor, _address(addr, "addr") or 0)
 
 
 def _write_member_address(tensors: Handle, relativeIndex: int, addr: DevicePointer) -> None:

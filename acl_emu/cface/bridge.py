@@ -19,13 +19,10 @@ from acl_emu.api.acl_rt.memory import PtrAttributes
 from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, ApiFunction, CParameter
 from acl_emu.cface import last_calls
 from acl_emu.core import constants as c
-from acl_emu.core import documented, ending, handles, observe
+from acl_emu.core import documented, ending, observe
 from acl_emu.core._bridge import ffi, lib
 from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, InvalidParam, NullParam, report
-from acl_emu.runtime import plans
-from acl_emu.runtime.objects import permit, room, tensor_in
-from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, IntKind, TensorKind
 from acl_emu.spec.operator import Operator
 from acl_emu.spec.single_phase import SinglePhase
 from aclnnop.registry import SINGLE_PHASES
@@ -35,6 +32,8 @@ Arguments = Any
 Handler = Callable[[Arguments, Any], None]
 """Carries a call out and sets the result."""
 
+_room = ffi.new_allocator(should_clear_after_alloc=False)
+"""A count that promises more than there is costs nothing: the copy fails before the room is touched."""
 _names: list[str] = []
 _handlers: dict[int, Handler] = {}
 
@@ -42,10 +41,15 @@ _MOST_VALUES = 1 << 24
 """More than any array of the interface holds: a larger count is not one."""
 
 
+_OBJECTS = ("tensor", "scalar", "int_array", "float_array", "bool_array", "tensor_list", "scalar_list")
 _QUICK = {
-    "aclCreateTensor": "acl_emu_create_tensor",
-    "aclDestroyTensor": "acl_emu_destroy_tensor",
+    **{f"aclCreate{name.title().replace('_', '')}": f"acl_emu_create_{name}" for name in _OBJECTS},
+    **{f"aclDestroy{name.title().replace('_', '')}": f"acl_emu_destroy_{name}" for name in _OBJECTS},
     "aclDestroyAclOpExecutor": "acl_emu_destroy_executor",
+    "aclrtMalloc": "acl_emu_malloc",
+    "aclrtFree": "acl_emu_free",
+    "aclrtMemcpy": "acl_emu_memcpy",
+    "aclrtSynchronizeStream": "acl_emu_synchronize",
 }
 """What C carries out by itself where it can. Operators join them at their first call."""
 _quick: Any = None
@@ -163,7 +167,7 @@ def _failed_result(name: str, declared: ApiFunction | None) -> int | None:
 
 def read(address: int, size: int, name: str, error: type[AclError] = InvalidParam) -> bytes:
     """Bytes of the program's memory."""
-    found = room("char[]", size)
+    found = _room("char[]", size)
     if size and not lib.acl_emu_copy(int(ffi.cast("uintptr_t", found)), address, size):
         raise error(f"{name} is {address:#x}, where {size} bytes cannot be read")
     return bytes(ffi.buffer(found, size))
@@ -424,23 +428,16 @@ def _single_phase_handler(function: SinglePhase) -> Handler:
     return handle
 
 
-_NUMBERS = (IntKind, DataTypeKind, FloatKind, BoolKind)
-
-
 def _phase_one_handler(operator: Operator) -> Handler:
     readers = [_plain_reader(kind.c_type, name, index) for index, (name, kind) in enumerate(operator.parameters)]
     count = len(readers)
     size_output = _Output(CParameter("uint64_t*", "workspaceSize"), count, AclnnNullptr, AclnnInvalid)
     executor_output = _Output(CParameter("aclOpExecutor**", "executor"), count + 1, AclnnNullptr, AclnnInvalid)
-    function = _names.index(operator.name + PHASE_ONE)
-    is_quick = _declare(operator, function)
+    _connect(operator)
 
     def handle(arguments: Arguments, result: Any) -> None:
         size_output.check(arguments)
         executor_output.check(arguments)
-        planned = is_quick and observe.watching is None and _plan_for_c(operator, function, arguments, readers)
-        if planned and lib.acl_emu_phase_one(function, arguments, result):
-            return
         size, executor, status = operator.get_workspace_size(*[reader(arguments) for reader in readers])
         if status == c.ACLNN_SUCCESS:
             size_output.set(arguments, size)
@@ -450,49 +447,19 @@ def _phase_one_handler(operator: Operator) -> Handler:
     return handle
 
 
-def _declare(operator: Operator, function: int) -> bool:
-    """Let C find the plans of an operator all of whose parameters are tensors and plain numbers."""
-    kinds = [kind for _, kind in operator.parameters]
-    tensors = [isinstance(kind, TensorKind) and not kind.unless for kind in kinds]
-    if not all(is_tensor or isinstance(kind, _NUMBERS) for is_tensor, kind in zip(tensors, kinds, strict=True)):
-        return False
-    phase_two = _names.index(operator.name)
-    number = plans.operator_number(operator.name)
-    lib.acl_emu_declare(function, phase_two, number, len(kinds), sum(is_tensor << index for index, is_tensor in enumerate(tensors)))
-    _quick[function] = ffi.addressof(lib, "acl_emu_phase_one")
-    _quick[phase_two] = ffi.addressof(lib, "acl_emu_phase_two")
-    return True
-
-
-def _plan_for_c(operator: Operator, function: int, arguments: Arguments, readers: list[Callable[[Arguments], Any]]) -> bool:
-    """Decide what C could not, for tensors that live there, and let it know; not where phase one fails, nor for other tensors."""
-    described = room("acl_emu_tensor *")
-    found: list[Any] = []
-    for (name, kind), reader in zip(operator.parameters, readers, strict=True):
-        value = reader(arguments)
-        if isinstance(kind, TensorKind) and value:
-            size = lib.acl_emu_copy_tensor(value, described)
-            if not size:
-                return False
-            found.append(tensor_in(described, size))
-        else:
-            found.append(kind.find(name, value))
-    try:
-        plan = plans.in_c(operator.decide(found))
-    except AclError:
-        return False
-    return plan is not None and bool(lib.acl_emu_keep_plan(function, arguments, plan, plans.most_in_c()))
+def _connect(operator: Operator) -> None:
+    """From now on C carries out the calls that it has seen before."""
+    one, two = _names.index(operator.name + PHASE_ONE), _names.index(operator.name)
+    lib.acl_emu_connect_operator(one, two, operator.number)
+    _quick[one] = ffi.addressof(lib, "acl_emu_phase_one")
+    _quick[two] = ffi.addressof(lib, "acl_emu_phase_two")
 
 
 def _phase_two_handler(operator: Operator) -> Handler:
-    function = _names.index(operator.name)
     in_order = struct.Struct("QQQQ")
 
     def handle(arguments: Arguments, result: Any) -> None:
         workspace, size, executor, stream = in_order.unpack(ffi.buffer(arguments, in_order.size))
-        permitted = executor >= handles.IN_C and observe.watching is None and permit(stream)
-        if permitted and lib.acl_emu_phase_two(function, arguments, result):
-            return
         result.i = operator.run(workspace or None, size, executor or None, stream or None)
 
     return handle

@@ -7,13 +7,12 @@ foreign pointer and a handle of another kind are all told apart from a living on
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
-from acl_emu.core import _door, observe
+from acl_emu.core import _fast, observe
 from acl_emu.core._bridge import lib
 
 T = TypeVar("T")
@@ -24,16 +23,20 @@ _STEP = 16
 
 _END = _BASE + (1 << 48)
 IN_C = _BASE + (1 << 47)
-"""From here on numbers are given out in C, to objects that live there until Python is asked about them."""
+"""From here on numbers are given out in C, to the objects that live there."""
 
 _numbers = itertools.count(1)
 alive: dict[int, Any] = {}
-"""Objects by handle, but for those that still live in C."""
-_moving = threading.Lock()
+"""Objects by handle, but for those that live in C."""
 
-take_from_c: Callable[[int], dict[int, Any]] | None = None
-"""Moves an object that lives in C to here, and those that it hangs together with."""
-count_in_c: Callable[[], dict[str, int]] = dict
+
+def _nothing(_handle: int) -> None:
+    """What lives in C before there are objects."""
+
+
+read: Callable[[int], Any] = _nothing
+"""An object that lives in C, as it is now; None where it is not alive. Set by ``runtime.objects``, as the next."""
+count: Callable[[], dict[str, int]] = dict
 """How many objects of each kind live in C."""
 
 
@@ -124,13 +127,19 @@ CLASSES = {kind.__name__: kind for kind in Handle.__subclasses__()}
 """By the name of the C type."""
 for _kind in CLASSES.values():
     _kind.__module__ = "acl_emu"  # where programs find it
-_door.use_handles(Handle, aclOpExecutor)
+_fast.use_handles(Handle, aclOpExecutor)
 
 
 def issue(thing: object) -> Handle:
     """Give ``thing`` a new handle."""
-    handle = CLASSES.get(getattr(thing, "c_name", ""), Handle)(_BASE + next(_numbers) * _STEP)
-    alive[handle] = thing
+    number = _BASE + next(_numbers) * _STEP
+    alive[number] = thing
+    return made(number, thing)
+
+
+def made(number: int, thing: object) -> Handle:
+    """The handle of a new object; whoever watches is told of it."""
+    handle = CLASSES.get(getattr(thing, "c_name", ""), Handle)(number)
     if observe.watching is not None:
         observe.watching.tell("object_made", handle, thing)
     return handle
@@ -154,33 +163,29 @@ def find(handle: int | None, kind: type[T]) -> T | None:
     """The living object of this kind behind ``handle``, or None for a null, dead, foreign or swapped one."""
     thing = alive.get(handle) if handle else None
     if thing is None and handle and IN_C <= handle < _END:
-        thing = _moved_from_c(handle)
+        thing = read(handle)
     return thing if isinstance(thing, kind) else None
-
-
-def _moved_from_c(handle: int) -> Any:
-    with _moving:  # who comes second finds it here
-        if handle not in alive and take_from_c is not None:
-            alive.update(take_from_c(handle))
-        return alive.get(handle)
-
-
-def recall() -> None:
-    """A tensor has changed: executors that live in C come here, where it is looked at, and C forgets what it knows of others."""
-    _door.forget()
-    lib.acl_emu_take_all_back()
-    if lib.acl_emu_executor_count() and take_from_c is not None:
-        with _moving:
-            alive.update(take_from_c(0))
 
 
 def retire(handle: int) -> None:
     """Make ``handle`` a dead one."""
     thing = alive.pop(handle, None)
-    if thing is None and find(handle, object) is not None:
-        thing = alive.pop(handle, None)
     if observe.watching is not None and thing is not None:
         observe.watching.tell("object_gone", handle, thing)
+
+
+def destroy(handle: int, kind: type[Any]) -> bool:
+    """Destroy an object that lives in C, and with a list its members; False where it is not alive."""
+    thing: Any = None if observe.watching is None else find(handle, kind)
+    gone: dict[int, Any] = {handle: thing}
+    if hasattr(thing, "members"):
+        gone |= {member: find(member, thing.of) for member in thing.members}
+    done = IN_C <= handle < _END and bool(lib.acl_emu_destroy(kind.number, handle))
+    if done and observe.watching is not None:
+        for number, one in gone.items():
+            if one is not None:
+                observe.watching.tell("object_gone", number, one)
+    return done
 
 
 def describe(handle: int) -> str:
@@ -195,7 +200,7 @@ def describe(handle: int) -> str:
 
 def census() -> dict[str, int]:
     """How many handles of each kind are alive."""
-    counts = count_in_c()
+    counts = count()
     for thing in list(alive.values()):
         name = getattr(thing, "c_name", type(thing).__name__)
         counts[name] = counts.get(name, 0) + 1

@@ -203,10 +203,16 @@ class Together:
 
     def __call__(self, inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], workspace: int) -> None:
         """Run them."""
+        self.go_on(0, inputs, outputs, workspace)
+
+    def go_on(self, done: int, inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], workspace: int) -> None:
+        """Run those behind the first ``done``."""
         read, written = iter(inputs), iter(outputs)
-        for plan in self.plans:
+        for index, plan in enumerate(self.plans):
             assert plan.kernel is not None
             own = list(islice(read, len(plan.reads))), list(islice(written, len(plan.writes)))
+            if index < done:
+                continue
             with nullcontext() if plan.native else np.errstate(all="ignore"):
                 plan.kernel(*own, workspace)
 

@@ -15,7 +15,7 @@ from acl_emu.core._bridge import lib
 from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, AclnnRuntime, DeviceFault
 from acl_emu.runtime import context, memory
-from acl_emu.runtime.tensor import BoundOperand, Operand, Shape, Tensor
+from acl_emu.runtime.tensor import BoundOperand, Operand, Shape
 
 _WORKSPACE_ALIGNMENT = 512
 
@@ -83,7 +83,7 @@ class Plan:
     Calls that phase one decides alike share a plan, also at the same time: it holds no tensor, and running it changes nothing in it.
     """
 
-    __slots__ = ("_bound", "in_blocks", "in_c", "indices", "kernel", "native", "reads", "restated", "size", "workspace", "writes")
+    __slots__ = ("_bound", "in_blocks", "indices", "kernel", "native", "reads", "restated", "size", "workspace", "writes")
 
     def __init__(
         self,
@@ -108,8 +108,6 @@ class Plan:
         """What tensors are described as from here on, where an operator changes their layout: phase one of the next one has to know."""
         self.indices: tuple[Indices, ...] = ()
         """Inputs whose elements may choose nothing without being told so."""
-        self.in_c: Any = None
-        """The same in C, where that knows it."""
         self._bound: tuple[Sequence[int | None], list[BoundOperand], list[BoundOperand]] = ((), [], [])
 
     def bind(self, addresses: Sequence[int | None]) -> tuple[list[BoundOperand], list[BoundOperand]]:
@@ -139,28 +137,27 @@ Parameters = tuple[Operand | list[Operand | None] | None, ...]
 
 
 class Executor:
-    """An aclOpExecutor: one plan, to be run once, or again and again when made repeatable."""
+    """An aclOpExecutor: one plan, to be run once, or again and again when made repeatable. As it was when it was looked at."""
 
     c_name = "aclOpExecutor"
-    __slots__ = ("handle", "inputs", "operator", "outputs", "plan", "repeatable", "tensors")
+    number = lib.ACL_EMU_EXECUTOR
+    __slots__ = ("addresses", "handle", "inputs", "operator", "outputs", "plan")
 
     def __init__(
-        self,
-        operator: str,
-        plan: Plan,
-        inputs: Parameters,
-        outputs: Parameters,
-        tensors: Sequence[Tensor | None] = (),
-        handle: int | None = None,
+        self, operator: str, plan: Plan, inputs: Parameters, outputs: Parameters, addresses: Sequence[int | None] = (), handle: int = 0
     ) -> None:
         self.operator = operator
         self.plan = plan
         self.inputs = inputs
         self.outputs = outputs
-        self.tensors = tensors
-        """The tensors of this call; operands know their places among them."""
-        self.repeatable = False
-        self.handle: int = handles.issue(self) if handle is None else handle
+        self.addresses = addresses
+        """Where the tensors of this call begin; operands know their places among them."""
+        self.handle = handle
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it can be run again and again, now."""
+        return bool(lib.acl_emu_is_repeatable(self.handle))
 
     @property
     def about(self) -> str:
@@ -169,9 +166,7 @@ class Executor:
 
     def destroy(self) -> None:
         """Make the handle a dead one."""
-        handles.retire(self.handle)
-        if self.repeatable:
-            lib.acl_emu_take_back(self.handle)
+        handles.destroy(self.handle, Executor)
 
     def launch(self, workspace: int | None, size: int, stream_handle: int | None) -> None:
         """Phase two: check the workspace, take a snapshot, queue the kernel. A single-use executor is gone afterwards."""
@@ -182,8 +177,7 @@ class Executor:
             try:
                 stream = context.find_stream(stream_handle)
                 if plan.kernel is not None:
-                    addresses = [None if tensor is None else tensor.address for tensor in self.tensors]
-                    launch = Launch(self.operator, plan, addresses, workspace or 0)
+                    launch = Launch(self.operator, plan, self.addresses, workspace or 0)
                     work = launch.describe(self.handle) if observe.watching is not None else None
                     stream.submit(launch, work, size=plan.size)
             except AclError as error:
@@ -225,21 +219,21 @@ class Executor:
         self._set_address(operand, address)
 
     def _set_address(self, operand: Operand, address: int | None) -> None:
-        tensor = self.tensors[operand.place]
-        assert tensor is not None
-        tensor.change(tensor.view, address)
+        lib.acl_emu_set_operand(self.handle, operand.place, address or 0)
 
 
 class Launch:
     """One queued run of a plan: it holds its own snapshot of every address."""
 
-    __slots__ = ("operator", "plan", "reads", "workspace", "writes")
+    __slots__ = ("done", "operator", "plan", "reads", "workspace", "writes")
 
-    def __init__(self, operator: str, plan: Plan, addresses: Sequence[int | None], workspace: int) -> None:
+    def __init__(self, operator: str, plan: Plan, addresses: Sequence[int | None], workspace: int, done: int = 0) -> None:
         self.operator = operator
         self.plan = plan
         self.reads, self.writes = plan.bind(addresses)
         self.workspace = workspace
+        self.done = done
+        """Of a launch that carries out several plans: how many have been."""
 
     def describe(self, executor: int) -> observe.Work:
         """What it reads and writes, for whoever watches."""
@@ -257,6 +251,9 @@ class Launch:
         kernel = self.plan.kernel
         assert kernel is not None
         try:
+            if self.done:
+                kernel.go_on(self.done, self.reads, self.writes, self.workspace)  # type: ignore[attr-defined]
+                return
             if self.plan.native:
                 kernel(self.reads, self.writes, self.workspace)
                 return

@@ -1,4 +1,4 @@
-"""Device memory: allocate, free, find the allocation of an address, copy.
+"""Device memory: allocate, free, find the allocation of an address, copy. What is allocated is known in C (``c/memory.c``).
 
 Each device owns a range of addresses that the program sees, in which nothing can be read or written, and another one of the same size
 for kernels, a fixed distance away. Untouched memory costs nothing. Freed memory mostly keeps its bytes and is handed out again as it is.
@@ -7,7 +7,6 @@ A device address that the host dereferences by mistake stops the program with a 
 
 from __future__ import annotations
 
-import bisect
 import ctypes
 import math
 import os
@@ -27,31 +26,14 @@ from acl_emu.core.errors import AclError, DeviceFault, OutOfMemory
 ALIGNMENT = 512
 """Of device addresses. The document promises 64, devices give 512, and programs rely on more than 64."""
 HOST_ALIGNMENT = 64
-# What the driver maps at a time. An access past its allocation is seen by nobody as long as it stays in mapped memory.
-MAPPED_STEP = 256 << 20
 HUGE_PAGE = 2 << 20
-STAGGERED, STAGGER = 64 << 10, 2 * ALIGNMENT
-"""From which size on allocations lie how far apart, where there is room. A load whose address ends as that of a store just before it waits
-for that store, though it is of another page: all do where one operand lies a little further in its page than another. With what is added
-to a power of two it makes eight places in a page."""
-HUGE_STAGGER = STAGGER + (68 << 10)
-"""The same for those of huge pages: operands a power of two apart compete for the same banks and cache sets."""
-
-TRIM_EVERY = 1000
-"""After so many frees what is free goes back to the system: a program that writes where nothing is allocated would keep all of it."""
-TRIMMED = 64 << 10
-"""Smaller pieces are not worth it."""
-
 _PROT_NONE, _PROT_RW = 0, 3
 _MAP_PRIVATE_ANONYMOUS_NORESERVE = 0x4022
-_MADV_DONTNEED, _MADV_HUGEPAGE = 4, 14
-_PAGE = os.sysconf("SC_PAGESIZE")
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
 _libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-_libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 _libc.aligned_alloc.restype = ctypes.c_void_p
 _libc.aligned_alloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
 _libc.free.argtypes = [ctypes.c_void_p]
@@ -77,11 +59,13 @@ class Allocation:
     extent: int
     """What belongs to it, padding included."""
     policy: int
+    number: int
+    """No other allocation of the device has it."""
 
-    @property
-    def footprint(self) -> int:
-        """What it takes of the device's memory."""
-        return -(-self.extent // ALIGNMENT) * ALIGNMENT
+    @staticmethod
+    def of(found: Any) -> Allocation:
+        """As C has it."""
+        return Allocation(found.address, found.size, found.extent, found.policy, found.number)
 
 
 available: int | None = None
@@ -94,22 +78,16 @@ class DeviceMemory:
     def __init__(self, device: int, capacity: int) -> None:
         self.device = device
         self.capacity = capacity
-        self.available = capacity if available is None else min(capacity, available)
         self.start = _reserve(capacity, _PROT_NONE)
         self.end = self.start + capacity
         self._backing = _reserve(capacity, _PROT_RW)
         self.buffer = memoryview((ctypes.c_ubyte * capacity).from_address(self._backing))
-        self._lock = threading.Lock()
-        self._addresses: list[int] = []
-        self._allocations: dict[int, Allocation] = {}
-        self._noted: dict[int, int] = {}
-        """Where C has noted the allocation at an address."""
-        self._free: list[tuple[int, int]] = [(self.start, self.end)]
-        """Free ranges (first, past the last), by address."""
-        self._high = self.start
-        self.used = 0
-        self.peak = 0
-        self._frees = 0
+        usable = capacity if available is None else min(capacity, available)
+        self.in_c = lib.acl_emu_memory_new(self.start, self.end, self._backing, usable)
+        """What is allocated, and what is free."""
+        if not self.in_c:
+            raise OutOfMemory(f"device {device}: no room for its memory")
+        self._usage = lib.acl_emu_memory_usage(self.in_c)
         self.overreads: list[str] = []
         """Copies that left their allocation: legal-looking on a device, remembered for the checker."""
         _regions.append(self)
@@ -119,44 +97,22 @@ class DeviceMemory:
 
     def allocate(self, size: int, padding: int, policy: int) -> int:
         """Set ``size`` bytes aside (rounded up to 32, plus padding) and return their device address."""
-        extent = -(-size // 32) * 32 + padding
-        step = -(-extent // ALIGNMENT) * ALIGNMENT
-        with self._lock:
-            gap = HUGE_STAGGER if step >= HUGE_PAGE else STAGGER if step >= STAGGERED else 0
-            index = self._first_fit(gap + step)
-            if index is None and gap:
-                gap, index = 0, self._first_fit(step)
-            if index is None or self.used + step > self.available:
-                limit = "" if self.available == self.capacity else f" (ACL_EMU_FAULT leaves {self.available})"
-                raise OutOfMemory(f"device {self.device}: no room for {size} bytes, {self.free_bytes} of {self.capacity} are free{limit}")
-            before, last = self._free[index]
-            first = before + gap
-            rest = [free for free in ((before, first), (first + step, last)) if free[0] < free[1]]
-            made = Allocation(first, size, extent, policy)
-            # No call in between, behind which a signal could leave one done and the others not.
-            self._free[index : index + 1] = rest
-            self._allocations[first] = made
-            self.used += step
-            bisect.insort(self._addresses, first)
-            self.peak = max(self.peak, self.used)
-            if first + step > self._high:
-                self._high = first + step
-                _publish_regions()
-            self._noted[first] = lib.acl_emu_note_allocation(first, size, extent)
-        if step >= HUGE_PAGE:
-            begin = self._backing + (first - self.start) // HUGE_PAGE * HUGE_PAGE
-            _libc.madvise(begin, step, _MADV_HUGEPAGE)  # fewer page faults where it is taken; nothing is lost where it is not
+        address: int = lib.acl_emu_memory_allocate(self.in_c, size, padding, policy)
+        if not address:
+            limit = "" if self._usage.available == self.capacity else f" (ACL_EMU_FAULT leaves {self._usage.available})"
+            raise OutOfMemory(f"device {self.device}: no room for {size} bytes, {self.free_bytes} of {self.capacity} are free{limit}")
         if observe.watching is not None:
-            observe.watching.tell("allocated", self, made)
-        return first
+            observe.watching.tell("allocated", self, self._nearest_below(address))
+        return address
 
     def close(self) -> None:
         """Give everything back to the operating system: addresses mean nothing any more."""
-        for allocation in list(self._allocations):
+        for allocation in self.addresses():
             self.free(allocation)
         _regions.remove(self)
         _publish_regions()
         lib.acl_emu_unwatch_faults(self.start)
+        lib.acl_emu_memory_close(self.in_c)
         try:
             self.buffer.release()
         except BufferError:  # an array lies there still
@@ -164,52 +120,38 @@ class DeviceMemory:
         for address in (self.start, self._backing):
             _libc.munmap(address, self.capacity)
 
-    def _first_fit(self, size: int) -> int | None:
-        return next((i for i, (first, last) in enumerate(self._free) if last - first >= size), None)
-
     def addresses(self) -> list[int]:
         """Where living allocations begin."""
-        with self._lock:
-            return list(self._addresses)
+        room = 64
+        while True:
+            found = ffi.new("uint64_t[]", room)
+            count = lib.acl_emu_memory_addresses(self.in_c, found, room)
+            if count <= room:
+                return ffi.unpack(found, count) if count else []
+            room = count
+
+    @property
+    def used(self) -> int:
+        """Bytes that are allocated."""
+        return int(self._usage.used)
+
+    @property
+    def peak(self) -> int:
+        """The most that there were."""
+        return int(self._usage.peak)
 
     @property
     def free_bytes(self) -> int:
         """How much can still be given out."""
-        return self.available - self.used
+        return int(self._usage.available - self._usage.used)
 
     def free(self, address: int) -> bool:
         """Give an allocation back; False where ``address`` is not the start of a living one."""
-        with self._lock:
-            allocation = self._allocations.get(address)
-            if allocation is None:
-                return False
-            place = bisect.bisect_left(self._addresses, address)
-            first, last = address, address + allocation.footprint
-            index = behind = bisect.bisect_left(self._free, (first, last))
-            if behind < len(self._free) and self._free[behind][0] == last:
-                last = self._free[behind][1]
-                behind += 1
-            if index and self._free[index - 1][1] == first:
-                index -= 1
-                first = self._free[index][0]
-            del self._allocations[address]  # as above
-            del self._addresses[place]
-            self._free[index:behind] = [(first, last)]
-            self.used -= allocation.footprint
-            lib.acl_emu_forget_allocation(self._noted.pop(address, -1))
-            self._frees += 1
-            if self._frees % TRIM_EVERY == 0:
-                self._trim()
-        if observe.watching is not None:
-            observe.watching.tell("freed", self, allocation)
-        return True
-
-    def _trim(self) -> None:
-        """With the lock held: give the pages of free memory back to the system. They read as zero when they are used again."""
-        for free_from, free_to in self._free:
-            first, last = -(-free_from // _PAGE) * _PAGE, min(free_to, self.mapped_end) // _PAGE * _PAGE
-            if last - first >= TRIMMED:
-                _libc.madvise(self._backing + (first - self.start), last - first, _MADV_DONTNEED)
+        freed = ffi.new("acl_emu_allocation *")
+        done = bool(lib.acl_emu_memory_free(address, freed))
+        if done and observe.watching is not None:
+            observe.watching.tell("freed", self, Allocation.of(freed))
+        return done
 
     def find(self, address: int) -> Allocation | None:
         """The living allocation that holds ``address``."""
@@ -217,14 +159,15 @@ class DeviceMemory:
         return allocation if allocation and address < allocation.address + allocation.extent else None
 
     def _nearest_below(self, address: int) -> Allocation | None:
-        with self._lock:
-            index = bisect.bisect_right(self._addresses, address) - 1
-            return self._allocations[self._addresses[index]] if index >= 0 else None
+        found = ffi.new("acl_emu_allocation *")
+        if not lib.acl_emu_memory_find(self.in_c, address, found):
+            return None
+        return Allocation.of(found)
 
     @property
     def mapped_end(self) -> int:
-        """The first address behind mapped memory."""
-        return min(self.end, self.start + -(-(self._high - self.start) // MAPPED_STEP) * MAPPED_STEP)
+        """The first address behind mapped memory. An access past its allocation is seen by nobody as long as it stays before."""
+        return int(self._usage.mapped_end)
 
     def locate(self, address: int, size: int) -> int:
         """Where kernels find ``size`` bytes at ``address``; raises where they are not in mapped memory."""

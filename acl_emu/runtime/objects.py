@@ -1,125 +1,134 @@
-"""What lives in C, and what C knows of plans, executors and streams, so that calls need not come to Python."""
+"""The objects of acl_meta.h, which live in C: making them, and looking at them. Calls that C can carry out do not come here."""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from acl_emu.core import _door, handles, observe
+from acl_emu.core import _fast, dtypes, handles, observe
 from acl_emu.core._bridge import ffi, lib
-from acl_emu.core.errors import AclError
+from acl_emu.core.errors import AclError, AclnnInner
 from acl_emu.runtime import context, plans
 from acl_emu.runtime.executor import Executor
-from acl_emu.runtime.plans import Planned
 from acl_emu.runtime.stream import refuse_in_callback
-from acl_emu.runtime.tensor import Operand, Tensor, View, make_view
+from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList, View, make_view
 
-room = ffi.new_allocator(should_clear_after_alloc=False)
-"""A count that promises more than there is costs nothing: the copy fails before the room is touched."""
+Thing = Tensor | Scalar | IntArray | FloatArray | BoolArray | TensorList | ScalarList
 
+KINDS: dict[int, type[Any]] = {
+    kind.number: kind for kind in (Tensor, Scalar, IntArray, FloatArray, BoolArray, TensorList, ScalarList, Executor)
+}
 
-def _open() -> None:
-    """Calls need not come here as long as nobody watches."""
-    lib.acl_emu_open = observe.watching is None
-
-
-def _count_objects() -> dict[str, int]:
-    counts = {Tensor.c_name: lib.acl_emu_tensor_count(), Executor.c_name: lib.acl_emu_executor_count()}
-    return {name: count for name, count in counts.items() if count}
+_new = ffi.new_allocator(should_clear_after_alloc=False)
+_some = ffi.new("uint64_t[64]")
 
 
-# From C to here
+# Making
 
 
-class _Move:
-    """Moves objects from C to Python. Executors go first: those in C rely on their tensors staying as they are."""
-
-    def __init__(self) -> None:
-        self.moved: dict[int, Any] = {}
-        self._executors: list[tuple[int, int, list[int], list[int]]] = []
-
-    def take(self, handle: int) -> dict[int, Any]:
-        """Everything that was moved because of one handle; without one, the executors."""
-        self._take_executors()
-        self._take_tensor(handle)
-        for taken, number, tensors, addresses in self._executors:  # it may grow meanwhile
-            operator, plan, inputs, outputs = plans.numbered[number]
-            parameters = [one for entry in (*inputs, *outputs) for one in (entry if isinstance(entry, list) else (entry,))]
-            operands = {operand.place: operand for operand in parameters if operand is not None}
-            found = [self._tensor(one, operands.get(place), addresses[place]) for place, one in enumerate(tensors)]
-            self.moved[taken] = Executor(operator, plan, inputs, outputs, found, taken)
-        return self.moved
-
-    def _take_executors(self) -> None:
-        executor = ffi.new("acl_emu_executor *")
-        while taken := lib.acl_emu_take_executor(executor):
-            self._executors.append((taken, executor.plan.number, list(executor.tensors), list(executor.addresses)))
-
-    def _take_tensor(self, handle: int) -> None:
-        described = room("acl_emu_tensor *")
-        while (size := lib.acl_emu_take_tensor(handle, described)) == lib.ACL_EMU_HELD:
-            self._take_executors()
-        if size:
-            tensor = self.moved[handle] = tensor_in(described, size)
-            tensor.handle = handle
-
-    def _tensor(self, handle: int, operand: Operand | None, address: int) -> Tensor | None:
-        """A tensor of an executor; one that was destroyed since phase one is as it was."""
-        if operand is None:
-            return None
-        self._take_tensor(handle)
-        return self.moved.get(handle) or handles.alive.get(handle) or Tensor(operand.view, address or None)
+def make(thing: Thing) -> int:
+    """A new object with this value: its handle."""
+    if isinstance(thing, Tensor):
+        handle = lib.acl_emu_make_tensor(*_described(thing.view), thing.address or 0)
+    else:
+        words = _words_of(thing)
+        handle = lib.acl_emu_make_values(thing.number, words, len(words))
+    return handles.made(_there(handle), thing)
 
 
-def _take_objects(handle: int) -> dict[int, Any]:
-    return _Move().take(handle)
+def change(handle: int, view: View, address: int | None) -> None:
+    """Describe a tensor anew; without an address it stays where it is."""
+    _there(lib.acl_emu_change_tensor(handle, *_described(view), address or 0))
 
 
-def tensor_in(described: Any, size: int) -> Tensor:
-    """A tensor, as so many bytes of C describe it."""
-    return Tensor(_view_of(ffi.buffer(described, size)[8:]), described.address or None)
+def restate(handle: int | None, view: View) -> None:
+    """Describe a tensor as a plan does: it begins where it began."""
+    tensor = handles.find(handle, Tensor)
+    if handle and tensor is not None:
+        change(handle, make_view(view.shape, view.dtype_code, view.strides, tensor.view.offset, view.format, view.storage), None)
+
+
+def _there(handle: int) -> int:
+    if not handle:
+        raise AclnnInner("there is no memory for another object")
+    return handle
+
+
+def _described(view: View) -> tuple[Any, ...]:
+    numbers = (*view.shape, *view.strides, *view.storage)
+    return ffi.new("int64_t[]", numbers), len(view.shape), len(view.storage), view.dtype_code, view.format, view.offset
+
+
+def _words_of(thing: Thing) -> Sequence[int]:
+    if isinstance(thing, Scalar):
+        return [thing.dtype.code, *struct.unpack("qq", thing.raw.ljust(16, b"\0"))]
+    if isinstance(thing, FloatArray):
+        return struct.unpack(f"{len(thing)}I", struct.pack(f"{len(thing)}f", *thing.values))
+    if isinstance(thing, (TensorList, ScalarList)):
+        return struct.unpack(f"{len(thing)}q", struct.pack(f"{len(thing)}Q", *[(member or 0) % (1 << 64) for member in thing.members]))
+    assert isinstance(thing, (IntArray, BoolArray))
+    return thing.values
+
+
+def destroy_all() -> None:
+    """No object is left."""
+    while count := lib.acl_emu_handles(_some, len(_some)):
+        for handle in _some[0:count]:
+            thing = _read(handle)
+            if thing is not None:
+                handles.destroy(handle, type(thing))
+
+
+# Looking
+
+
+def _read(handle: int) -> Any:
+    kind, room = ffi.new("uint32_t *"), 64
+    while True:
+        words = _new("int64_t[]", room)
+        count = lib.acl_emu_read(handle, kind, words, room)
+        if count <= room:
+            break
+        room = count
+    return _value_of(handle, KINDS[kind[0]], bytes(ffi.buffer(words, 8 * count))) if kind[0] else None
+
+
+def _value_of(handle: int, kind: type[Any], numbers: bytes) -> Any:
+    if kind is Tensor:
+        (address,) = struct.unpack_from("Q", numbers)
+        return Tensor(_view_of(numbers[8:]), address or None)
+    if kind is Scalar:
+        dtype = dtypes.BY_CODE[struct.unpack_from("q", numbers)[0]]
+        return Scalar(dtype, numbers[8 : 8 + dtype.itemsize])
+    if kind is Executor:
+        number, *addresses = struct.unpack(f"{len(numbers) // 8}Q", numbers)
+        planned = plans.numbered.get(number)
+        return planned and Executor(*planned, [address or None for address in addresses], handle)
+    words = struct.unpack(f"{len(numbers) // 8}{'q' if kind is IntArray else 'Q'}", numbers)
+    if kind is FloatArray:
+        return FloatArray(struct.unpack(f"{len(words)}f", struct.pack(f"{len(words)}I", *words)))
+    return BoolArray([word != 0 for word in words]) if kind is BoolArray else kind(words)
 
 
 @lru_cache(maxsize=1 << 14)
 def _view_of(numbers: bytes) -> View:
-    """The view that a tensor of C describes: its numbers behind the address."""
-    rank, storage_rank, has_strides, dtype, format, offset, *rest = struct.unpack(f"{len(numbers) // 8}q", numbers)
-    shape, strides, storage = rest[:rank], rest[rank : len(rest) - storage_rank], rest[len(rest) - storage_rank :]
-    return make_view(shape, dtype, strides if has_strides else None, offset, format, storage)
+    """The view that a tensor of C has."""
+    rank, _, dtype, format, offset, *rest = struct.unpack(f"{len(numbers) // 8}q", numbers)
+    return make_view(rest[:rank], dtype, rest[rank : 2 * rank], offset, format, rest[2 * rank :])
 
 
-# From here to C
+def _count() -> dict[str, int]:
+    counts = {kind.c_name: lib.acl_emu_alive(number) for number, kind in KINDS.items()}
+    return {name: count for name, count in counts.items() if count}
 
 
-def describe(executor: Executor) -> Any:
-    """An executor, as C has them; None where it has no room for it."""
-    if len(executor.tensors) > lib.ACL_EMU_TENSORS:
-        return None
-    plan = plans.in_c(Planned(executor.operator, executor.plan, executor.inputs, executor.outputs))
-    if plan is None:
-        return None
-    tensors = [(0, 0) if tensor is None else (tensor.handle, tensor.address or 0) for tensor in executor.tensors]
-    return ffi.new("acl_emu_executor *", (plan, [handle for handle, _ in tensors], [address for _, address in tensors]))
+# Streams
 
 
-def address(described: Any) -> int:
-    """Where C finds it."""
-    return int(ffi.cast("uintptr_t", described))
-
-
-def ease(executor: Executor, stream: int | None) -> None:
-    """Phase two was carried out here: where it may come again, C can do that."""
-    if executor.repeatable:
-        described = describe(executor)
-        if described is not None and permit(stream):
-            lib.acl_emu_lend_executor(executor.handle, described)
-    elif executor.plan.in_c is not None:
-        permit(stream)
-
-
-def permit(handle: int | None) -> bool:
-    """Let the calling thread use a stream from C, if it may; where it may not, who asks for it is told why."""
+def remember_stream(handle: int | None) -> bool:
+    """Let the calling thread use a stream from C, if it may; where it may not, whoever asks next is told why."""
     epoch = lib.acl_emu_epoch
     try:
         refuse_in_callback("putting work on a stream")
@@ -128,11 +137,19 @@ def permit(handle: int | None) -> bool:
         return False
     if not stream.open_lane():
         return False
-    lib.acl_emu_permit(handle or 0, stream.lane, epoch)
+    lib.acl_emu_remember_stream(handle or 0, stream.lane, epoch)
     return True
 
 
-handles.take_from_c, handles.count_in_c = _take_objects, _count_objects
+def _open() -> None:
+    """Calls need not come to Python as long as nobody watches."""
+    lib.acl_emu_open = observe.watching is None
+
+
+handles.read, handles.count = _read, _count
+for _dtype in dtypes.BY_CODE.values():
+    _bits = 8 if _dtype.kind == "other" else _dtype.bits  # as ``storage`` has them, which may need a module that most programs do not
+    lib.acl_emu_set_dtype(_dtype.code, _bits, _dtype.itemsize if _dtype.code in dtypes.SCALAR_CODES else 0)
 observe.on_change = _open
 _open()
-_door.connect(address(lib.acl_emu_table()))
+_fast.connect(int(ffi.cast("uintptr_t", lib.acl_emu_table())))

@@ -1,20 +1,20 @@
 """The plan cache: phase one does not decide again what it has decided before for arguments of the same kind.
 
-What it is found by holds all that a plan can depend on: the operator, the chip, and of every argument what ``Kind.key`` says.
-Addresses are not part of it, every call brings its own tensors, so that the cache shows in nothing but time. Errors are not kept.
+The cache is in C (``c/plans.c``), so that a call which was seen before need not come here. A plan is found by all that it can depend on,
+but for the chip: whoever chooses another one forgets all plans. Addresses and offsets are not part of it, every call brings its own
+tensors, so that the cache shows in nothing but time. Errors are not kept.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
-import threading
-from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from acl_emu.core import _door
 from acl_emu.core._bridge import ffi, lib
+from acl_emu.core.errors import AclnnInner
 from acl_emu.runtime import stream
 from acl_emu.runtime.executor import Launch, Parameters, Plan
 
@@ -38,79 +38,87 @@ def limit() -> int:
     return min(int(text), _MOST) if text.isdecimal() else _DEFAULT_LIMIT
 
 
-_kept: OrderedDict[Hashable, Planned] = OrderedDict()
+numbered: dict[int, Planned] = {}
+"""What C refers to by number: the plans of the cache, of executors and of launches."""
+_numbers = itertools.count(1)
+_operators = itertools.count(1)
 
 
-def find(key: Hashable) -> Planned | None:
-    """What was decided for this key, if it is still known."""
-    return _kept.get(key)
+def declare(kinds: Sequence[int], unless: Sequence[int]) -> int:
+    """Tell C of an operator: of each parameter its kind, and the place of the one that replaces it, or -1. The number of the operator."""
+    number = next(_operators)
+    if not lib.acl_emu_declare(number, len(kinds), bytes(kinds), list(unless)):
+        raise MemoryError(f"no room for operator {number}")
+    return number
 
 
-def keep(key: Hashable, planned: Planned) -> None:
-    """Remember what was decided; where there are too many, the oldest goes."""
-    if limit():
-        _kept[key] = planned
-        while len(_kept) > limit():
-            _kept.popitem(last=False)
+def find(operator: int, arguments: Any) -> tuple[int, int, int]:
+    """Phase one for packed arguments: an executor, or 0 where the plan is not known; the size of its workspace; what ``keep`` needs."""
+    answer = ffi.new("uint64_t[3]")
+    known = lib.acl_emu_plan_call(operator, arguments, answer, answer + 1, answer + 2)
+    return (answer[2] if known == 1 else 0), answer[1], answer[0]
 
 
-numbered: list[Planned] = []
-"""Plans that C knows, by their numbers."""
-_numbering = threading.Lock()
-_MOST_NUMBERED = 4096
-_operators: dict[str, int] = {}
+def keep(operator: int, arguments: Any, hash: int, planned: Planned) -> int:
+    """Let C know what was decided for these arguments; an executor of it. Of too many plans one goes that was not used lately."""
+    _forget_gone()
+    plan, number = planned.plan, next(_numbers)
+    kernels = _natives(plan)
+    described = ffi.new(
+        "acl_emu_plan *",
+        {
+            "number": number,
+            "operator": operator,
+            "workspace": plan.workspace.size,
+            "empty": plan.empty,
+            "is_long": plan.size >= stream.LONG,
+            "parts": len(kernels),
+        },
+    )
+    numbered[number] = planned
+    made = lib.acl_emu_new_plan(described, kernels)
+    executor: int = lib.acl_emu_adopt_plan(operator, arguments, hash, made, 0 if plan.restated else limit()) if made else 0
+    if not executor:
+        raise AclnnInner("phase one: a tensor was destroyed by another thread, or there is no memory")
+    return executor
 
 
-def operator_number(name: str) -> int:
-    """What an operator is called in C."""
-    return _operators.setdefault(name, len(_operators) + 1)
+def _natives(plan: Plan) -> Any:
+    """How C runs the kernels of a plan; none where it cannot run all of them."""
+    parts = getattr(plan.kernel, "plans", (plan,))
+    natives = ffi.new("acl_emu_native[]", len(parts))
+    for native, part in zip(natives, parts, strict=True):
+        describe = getattr(part.kernel, "describe", None)
+        if describe is not None:  # the engine runs it
+            describe(native, [operand.place for operand in (*part.reads, *part.writes)])
+        if not native.run:
+            return ffi.new("acl_emu_native[]", 0)
+    return natives
 
 
-def most_in_c() -> int:
-    """How many plans C may know: they stay for good."""
-    return min(_MOST_NUMBERED, limit())
+def _forget_gone() -> None:
+    """Plans that nothing in C refers to any more."""
+    gone = ffi.new("uint64_t[]", 64)
+    while count := lib.acl_emu_gone_plans(gone, len(gone)):
+        for number in gone[0:count]:
+            numbered.pop(number, None)
 
 
-def in_c(planned: Planned) -> Any:
-    """A plan, as C knows it; None where it knows too many, or cannot do what phase one does."""
-    plan = planned.plan
-    if plan.in_c is None and not plan.restated:
-        with _numbering:
-            if plan.in_c is None and len(numbered) < most_in_c():
-                described = ffi.new(
-                    "acl_emu_plan *",
-                    {
-                        "number": len(numbered),
-                        "operator": operator_number(planned.operator),
-                        "workspace": plan.workspace.size,
-                        "empty": plan.empty,
-                        "is_long": plan.size >= stream.LONG,
-                    },
-                )
-                describe = getattr(plan.kernel, "describe", None)
-                if describe is not None:  # the engine runs it
-                    describe(described.native, [operand.place for operand in (*plan.reads, *plan.writes)])
-                made = lib.acl_emu_new_plan(described)
-                if made:
-                    numbered.append(planned)
-                    plan.in_c = made
-    return plan.in_c
-
-
-def _launch(number: int, addresses: list[int], workspace: int) -> Launch:
+def _launch(number: int, addresses: list[int], workspace: int, done: int) -> Launch:
     operator, plan, *_ = numbered[number]
-    return Launch(operator, plan, addresses, workspace)
+    return Launch(operator, plan, addresses, workspace, done)
 
 
 stream.make_launch = _launch
 
 
 def count() -> int:
-    """How many plans are known."""
-    return len(_kept)
+    """How many plans are kept."""
+    kept: int = lib.acl_emu_plan_count()
+    return kept
 
 
 def forget() -> None:
     """Forget all plans."""
-    _kept.clear()
-    _door.forget()
+    lib.acl_emu_forget_plans()
+    _forget_gone()

@@ -27,7 +27,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acl_emu.core import constants as c
 from acl_emu.core import ending, handles, observe, soc
@@ -46,13 +46,18 @@ LONG = 1 << 23
 """Bytes: a task that reads and writes as many is long."""
 
 
-make_launch: Callable[[int, list[int], int], Task] | None = None
-"""The task of a launch that waits in a lane: the number of its plan, addresses of the tensors, workspace. Set by ``runtime.plans``."""
+make_launch: Callable[[int, list[int], int, int], Task] | None = None
+"""The task of a launch that waits in a lane: the number of its plan, addresses of the tensors, workspace, how many of its kernels have
+been run. Set by ``runtime.plans``."""
 
 
-def _run_launch(number: int, addresses: list[int], workspace: int) -> None:
+def _run_launch(launch: Any) -> None:
+    """Run what C has put on a stream."""
     assert make_launch is not None
-    make_launch(number, addresses, workspace)()
+    count = launch.operands.count
+    addresses = ffi.new("uint64_t[]", count)
+    lib.acl_emu_addresses(launch, addresses, count)
+    make_launch(launch.plan.number, list(addresses), launch.workspace, launch.done)()
 
 
 class _Running(threading.local):
@@ -105,7 +110,6 @@ class Stream:
         self.lane.waits = not self.never_waits
         self.lane.troubled = context.stopped is not None
         self._bell = ffi.addressof(self.lane, "bell")
-        self._launch = ffi.new("acl_emu_launch *")
         self.closed = False
         _streams.add(self)
 
@@ -387,9 +391,10 @@ class Stream:
 
     def _find_launch(self, place: int) -> Task | None:
         """What a quick call put on the stream at this place; what goes wrong with it is a failure of the task."""
-        launch = self._launch
+        launch = ffi.new("acl_emu_launch *")
         if lib.acl_emu_lane_next(self.lane, place, launch):
-            return lambda: _run_launch(launch.plan.number, ffi.unpack(launch.addresses, len(launch.addresses)), launch.workspace)
+            owned = ffi.gc(launch, lib.acl_emu_release_launch)
+            return lambda: _run_launch(owned)
         with self._lock:  # whoever has got the place may not have come to use it
             return self._tasks.get(place)
 

@@ -1,10 +1,12 @@
-"""What an operator is called with: tensors, scalars, arrays and lists. All of them live on the host; none owns device memory."""
+"""What an operator is called with: tensors, scalars, arrays and lists. None owns device memory.
+
+The objects live in C. What is here are their values, as they were when they were looked at; ``runtime.objects`` makes and reads them.
+"""
 
 from __future__ import annotations
 
 import math
-import struct
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from operator import index
 from typing import Any, NamedTuple
 
@@ -12,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acl_emu.core import dtypes, formats, handles
+from acl_emu.core._bridge import lib
 from acl_emu.core.dtypes import DType
 from acl_emu.core.errors import DeviceFault
 from acl_emu.runtime import memory
@@ -46,10 +49,10 @@ class View:
     """What a tensor object says about itself; never changed, only replaced.
 
     Element (i0, ..., ik) lies at ``address + (offset + i0 * stride0 + ...) * itemsize``; strides and offset count elements.
-    ``make_view`` mostly gives the same object for equal descriptions, so that plans can be found by it.
+    ``make_view`` mostly gives the same object for equal descriptions.
     """
 
-    __slots__ = ("_layout", "dtype_code", "format", "offset", "shape", "storage", "strides")
+    __slots__ = ("_layout", "_origin", "dtype_code", "format", "offset", "shape", "storage", "strides")
 
     def __init__(self, shape: Shape, dtype_code: int, strides: Shape, offset: int, format: int, storage: Shape) -> None:
         self.shape = shape
@@ -59,6 +62,14 @@ class View:
         self.format = format
         self.storage = storage
         self._layout: Layout | None = None
+        self._origin: View | None = self if offset <= 0 else None
+
+    @property
+    def origin(self) -> View:
+        """The same elements, counted from the first one: plans do not depend on where that lies."""
+        if self._origin is None:
+            self._origin = make_view(self.shape, self.dtype_code, self.strides, 0, self.format, self.storage)
+        return self._origin
 
     @property
     def layout(self) -> Layout:
@@ -78,24 +89,19 @@ class Tensor:
     """An aclTensor: a view and an address, either of which the program may replace."""
 
     c_name = "aclTensor"
-    __slots__ = ("address", "handle", "view")
+    number = lib.ACL_EMU_TENSOR
+    """Its kind in C."""
+    __slots__ = ("address", "view")
 
     def __init__(self, view: View, address: int | None) -> None:
         self.view = view
         self.address = address
-        self.handle = 0
 
     @property
     def about(self) -> str:
         """Dimensions and type, for the repr of its handle."""
         shape = "×".join(map(str, self.view.shape)) or "0-dim"
         return f"{shape} {dtypes.dtype_name(self.view.dtype_code).removeprefix('ACL_')}"
-
-    def change(self, view: View, address: int | None) -> None:
-        """Put another description or other memory in place of what there is."""
-        self.view = view
-        self.address = address
-        handles.recall()
 
 
 class Operand:
@@ -181,13 +187,12 @@ class Scalar:
     """An aclScalar: one value of one type."""
 
     c_name = "aclScalar"
-    __slots__ = ("dtype", "handle", "key", "value")
+    number = lib.ACL_EMU_SCALAR
+    __slots__ = ("dtype", "raw", "value")
 
     def __init__(self, dtype: DType, raw: bytes) -> None:
         self.dtype = dtype
-        self.handle = 0
-        self.key: Hashable = (dtype.code, raw)
-        """Equal for scalars of one type and with the same bits."""
+        self.raw = raw
         self.value: Any = np.frombuffer(raw, dtype.numpy)[0] if dtype.numpy_name else raw
         """A numpy scalar (the raw bytes for types that numpy lacks)."""
 
@@ -225,13 +230,11 @@ class Array:
     """An aclIntArray, aclFloatArray or aclBoolArray."""
 
     c_name = "array"
-    __slots__ = ("handle", "key", "values")
+    number = 0
+    __slots__ = ("values",)
 
     def __init__(self, values: Sequence[Any]) -> None:
         self.values: tuple[Any, ...] = tuple(values)
-        self.handle = 0
-        self.key: Hashable = self.values
-        """Equal for arrays of the same values, bit by bit."""
 
     @property
     def about(self) -> str:
@@ -250,6 +253,7 @@ class IntArray(Array):
     """int64_t values."""
 
     c_name = "aclIntArray"
+    number = lib.ACL_EMU_INT_ARRAY
     __slots__ = ()
 
 
@@ -257,17 +261,15 @@ class FloatArray(Array):
     """float values."""
 
     c_name = "aclFloatArray"
+    number = lib.ACL_EMU_FLOAT_ARRAY
     __slots__ = ()
-
-    def __init__(self, values: Sequence[float]) -> None:
-        super().__init__(values)
-        self.key = struct.pack(f"{len(self.values)}d", *self.values)
 
 
 class BoolArray(Array):
     """bool values."""
 
     c_name = "aclBoolArray"
+    number = lib.ACL_EMU_BOOL_ARRAY
     __slots__ = ()
 
 
@@ -275,11 +277,13 @@ class HandleList:
     """An aclTensorList or aclScalarList: it refers to its members; null members are allowed."""
 
     c_name = "list"
-    __slots__ = ("handle", "members")
+    number = 0
+    of: type[Any] = object
+    """What its members are."""
+    __slots__ = ("members",)
 
     def __init__(self, members: Sequence[int | None]) -> None:
         self.members: tuple[int | None, ...] = tuple(member or None for member in members)
-        self.handle = 0
 
     @property
     def about(self) -> str:
@@ -294,6 +298,9 @@ class TensorList(HandleList):
     """Handles of tensors."""
 
     c_name = "aclTensorList"
+    number = lib.ACL_EMU_TENSOR_LIST
+    of = Tensor
+    __slots__ = ()
 
     @property
     def tensors(self) -> tuple[Tensor | None, ...]:
@@ -305,6 +312,9 @@ class ScalarList(HandleList):
     """Handles of scalars."""
 
     c_name = "aclScalarList"
+    number = lib.ACL_EMU_SCALAR_LIST
+    of = Scalar
+    __slots__ = ()
 
     @property
     def scalars(self) -> tuple[Scalar | None, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import enum
 import operator as python_operator
-import struct
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from acl_emu.core import constants as c
 from acl_emu.core import dtypes, handles
+from acl_emu.core._bridge import lib
 from acl_emu.core.dtypes import BF16, DType
 from acl_emu.core.errors import AclError, AclnnInvalid, AclnnNullptr
 from acl_emu.core.formats import STRIDED, format_name
@@ -33,14 +33,14 @@ class Kind:
     """Whether it may be one."""
     python_type = "int"
     """For the type stubs."""
+    number = lib.ACL_EMU_NUMBER
+    """How C looks at an argument: the kind of the object that a handle stands for, or as what it compares a value."""
+    letter = "P"
+    """Its type, as struct spells it; P: a handle, s: a string."""
 
     def find(self, name: str, value: Any) -> Any:
         """The argument, or the living object that a handle stands for; None for a null pointer."""
         raise NotImplementedError
-
-    def key(self, found: Any) -> Hashable:
-        """All that a plan can depend on of what was found: where keys are equal, plans are."""
-        return found  # type: ignore[no-any-return]
 
     def given(self, name: str, found: Any) -> Any:
         """What was found, as the operator function gets it."""
@@ -76,6 +76,7 @@ class TensorKind(Kind):
 
     pointer = True
     python_type = "Handle"
+    number = Tensor.number
 
     def __init__(
         self,
@@ -102,17 +103,11 @@ class TensorKind(Kind):
         """An optional parameter that replaces this one: where it is given, this one is not looked at."""
 
     def find(self, name: str, value: Any) -> Tensor | None:
-        thing = handles.alive.get(value) if value.__class__ is handles.aclTensor or value.__class__ is int else None
-        if thing.__class__ is Tensor:  # by far the most
-            return thing
         found: Tensor | None = _living(name, value, Tensor)
         return found
 
-    def key(self, found: Tensor | None) -> Hashable:
-        return None if found is None else found.view
-
     def given(self, name: str, found: Tensor | None) -> Operand | None:
-        return None if found is None else Operand(name, found.view, is_output=self.io == "out")
+        return None if found is None else Operand(name, found.view.origin, is_output=self.io == "out")
 
     def check_null(self, name: str, value: Any) -> None:
         if value is None and not self.optional:
@@ -154,7 +149,7 @@ class TensorKind(Kind):
             raise AclnnInvalid(f"{name} has shape {list(view.shape)}, expected no negative dimension")
         if value.size > MOST_ELEMENTS:
             raise AclnnInvalid(f"{name} has shape {list(view.shape)}, expected at most {MOST_ELEMENTS} elements")
-        if len(view.strides) != len(view.shape) or any(stride < 0 for stride in view.strides) or view.offset < 0:
+        if any(stride < 0 for stride in view.strides) or view.offset < 0:
             raise AclnnInvalid(f"{name} has strides {list(view.strides)} and offset {view.offset}, expected no negative value")
 
 
@@ -209,6 +204,7 @@ class HandleKind(Kind):
 
     def __init__(self, kind: type[Any], *allowed: DType, optional: bool = False, const: bool = True) -> None:
         self.kind = kind
+        self.number = kind.number
         self.allowed = allowed
         """The types of a scalar; none listed means any."""
         self.optional = optional
@@ -216,9 +212,6 @@ class HandleKind(Kind):
 
     def find(self, name: str, value: Any) -> Any:
         return _living(name, value, self.kind)
-
-    def key(self, found: Any) -> Hashable:
-        return None if found is None else found.key
 
     def check_dtype(self, name: str, value: Any, soc: Soc) -> None:
         if self.allowed and (value.dtype not in self.allowed or (value.dtype is BF16 and not soc.bf16)):
@@ -237,6 +230,7 @@ class ListKind(Kind):
     ) -> None:
         self.member = member
         self.kind: type[Any] = TensorList if isinstance(member, TensorKind) else ScalarList
+        self.number = self.kind.number
         self.io = member.io
         self.optional = optional
         self.least = least
@@ -248,9 +242,6 @@ class ListKind(Kind):
     def find(self, name: str, value: Any) -> tuple[Any, ...] | None:
         thing = _living(name, value, self.kind)
         return None if thing is None else tuple(self.member.find(f"{name}[{i}]", member) for i, member in enumerate(thing.members))
-
-    def key(self, found: tuple[Any, ...] | None) -> Hashable:
-        return None if found is None else tuple(map(self.member.key, found))
 
     def given(self, name: str, found: tuple[Any, ...] | None) -> list[Any] | None:
         return None if found is None else [self.member.given(f"{name}[{i}]", one) for i, one in enumerate(found)]
@@ -325,6 +316,8 @@ class IntKind(Kind):
         unsigned = c_type.startswith("u")
         self.low: int = 0 if unsigned else -(2 ** (bits - 1))
         self.high: int = 2**bits - 1 if unsigned else 2 ** (bits - 1) - 1
+        letter = {8: "b", 16: "h", 32: "i", 64: "q"}[bits]
+        self.letter = letter.upper() if unsigned else letter
 
     def find(self, name: str, value: Any) -> int:
         try:
@@ -347,6 +340,8 @@ _INT32 = IntKind("int32_t")
 class DataTypeKind(Kind):
     """An aclDataType, handed over as a number: operators decide which ones they take."""
 
+    letter = "i"
+
     def __init__(self, c_type: str = "aclDataType") -> None:
         self.c_type = c_type
 
@@ -361,6 +356,7 @@ class FloatKind(Kind):
 
     def __init__(self, c_type: str) -> None:
         self.c_type = c_type
+        self.letter = "d" if c_type == "double" else "f"
 
     def find(self, name: str, value: Any) -> float:
         try:
@@ -368,15 +364,14 @@ class FloatKind(Kind):
         except (TypeError, ValueError):
             raise TypeError(f"{name} must be a number, got {value!r}") from None
 
-    def key(self, found: float) -> Hashable:
-        return found if found < 0 or found > 0 else struct.pack("d", found)  # zeros have signs, and no NaN equals another
-
 
 class BoolKind(Kind):
     """A C bool."""
 
     c_type = "bool"
     python_type = "bool"
+    number = lib.ACL_EMU_BOOL
+    letter = "?"
 
     def find(self, name: str, value: Any) -> bool:
         return bool(value)
@@ -387,6 +382,8 @@ class StringKind(Kind):
 
     pointer = True
     python_type = "str | None"
+    number = lib.ACL_EMU_STRING
+    letter = "s"
 
     def __init__(self, c_type: str = "const char*", *, optional: bool = False, choices: tuple[str, ...] = ()) -> None:
         self.c_type = c_type

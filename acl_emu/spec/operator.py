@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
 from acl_emu.core import constants as c
 from acl_emu.core import documented, handles, observe, soc
-from acl_emu.core._door import Door
+from acl_emu.core._bridge import ffi, lib
+from acl_emu.core._fast import FastPath
 from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError, AclnnInner, report
 from acl_emu.core.soc import ALL, Product
 from acl_emu.runtime import objects, plans
 from acl_emu.runtime.executor import Executor, Plan, find_executor, nothing
 from acl_emu.runtime.plans import Planned
+from acl_emu.runtime.tensor import TensorList
 from acl_emu.spec.examples import Example, Examples
 from acl_emu.spec.kinds import Kind, ListKind, TensorKind, tensor_kind
 from acl_emu.spec.signatures import PhaseOne, PhaseTwo
@@ -133,10 +136,15 @@ class Operator(Declaration):
         """What builds its examples, for those who have to know the products first."""
         self._kinds = tuple(parameter.kind for parameter in self.parameters)
         self._tensor_parameters = [index for index, kind in enumerate(self._kinds) if tensor_kind(kind) is not None]
-        self._door = Door(plans.operator_number(self.name), self._get_workspace_size, self._run)
-        self.get_workspace_size: Callable[..., tuple[int, int | None, int]] = self._door.phase_one(PhaseOne(self))
+        unless = [kind.unless if isinstance(kind, TensorKind) else "" for kind in self._kinds]
+        self.number = plans.declare([kind.number for kind in self._kinds], [self.names.index(name) if name else -1 for name in unless])
+        """What it is called in C."""
+        letters = "".join(kind.letter for kind in self._kinds)
+        self._packed = struct.Struct("".join({"f": "d", "d": "d"}.get(letter, "q" if letter in "bhiq" else "Q") for letter in letters))
+        self._fast = FastPath(self.number, self._get_workspace_size, self._run, letters.encode())
+        self.get_workspace_size: Callable[..., tuple[int, int | None, int]] = self._fast.phase_one(PhaseOne(self))
         """Phase one, as a program calls it: workspace size, executor, status."""
-        self.run: Callable[[int | None, int, int | None, int | None], int] = self._door.phase_two(PhaseTwo(self))
+        self.run: Callable[[int | None, int, int | None, int | None], int] = self._fast.phase_two(PhaseTwo(self))
         """Phase two, as a program calls it: status."""
         self._replaceable = {
             kind: self.names.index(kind.unless) for _, kind in self.parameters if isinstance(kind, TensorKind) and kind.unless
@@ -165,7 +173,7 @@ class Operator(Declaration):
         if named or len(arguments) != len(self.names):
             arguments = inspect.signature(self.function).bind(*arguments, **named).args
         if observe.watching is None:
-            return self.plan(arguments, remember=self._door.seen(arguments))
+            return self.plan(arguments)
         answer: tuple[int, int | None, int] = observe.watching.call(
             self.name + PHASE_ONE,
             self.names,
@@ -176,17 +184,18 @@ class Operator(Declaration):
         )
         return answer
 
-    def plan(self, arguments: Sequence[Any], *, remember: bool = False) -> tuple[int, int | None, int]:
-        """Phase one with all arguments in order, told to nobody; ``remember`` what becomes of exactly these."""
+    def plan(self, arguments: Sequence[Any]) -> tuple[int, int | None, int]:
+        """Phase one with all arguments in order, told to nobody."""
         try:
-            executor = self._prepare(arguments)
+            size, number = self._prepare(arguments)
         except AclError as error:
             return 0, None, self.refuse(error)
-        if remember and (described := objects.describe(executor)) is not None:
-            self._door.remember(arguments, objects.address(described))
-        if observe.watching is not None:
-            observe.watching.tell("planned", executor)
-        return executor.plan.workspace.size, executor.handle, c.ACLNN_SUCCESS
+        if observe.watching is None:
+            return size, handles.aclOpExecutor(number), c.ACLNN_SUCCESS
+        executor = handles.find(number, Executor)
+        handle = handles.made(number, executor)
+        observe.watching.tell("planned", executor)
+        return size, handle, c.ACLNN_SUCCESS
 
     def _run(self, workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None) -> int:
         handles.check_type("workspace", workspace, "an address")
@@ -209,34 +218,53 @@ class Operator(Declaration):
 
     def _phase_two(self, workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None) -> int:
         try:
-            found = find_executor(executor, self.name)
-            found.launch(workspace, workspaceSize, stream)
+            is_quick = observe.watching is None and executor and objects.remember_stream(stream)
+            if not is_quick or not lib.acl_emu_start(self.number, workspace or 0, workspaceSize, executor, stream or 0):
+                find_executor(executor, self.name).launch(workspace, workspaceSize, stream)
         except AclError as error:
             return report(error, self.name)
-        if observe.watching is None:
-            objects.ease(found, stream)
         return c.ACLNN_SUCCESS
 
-    def _prepare(self, arguments: Sequence[Any]) -> Executor:
-        """Check, plan. No data is touched."""
+    def _prepare(self, arguments: Sequence[Any]) -> tuple[int, int]:
+        """Check, plan: size of the workspace, executor. No data is touched."""
         if self._replaceable:
             arguments = [
                 None if kind in self._replaceable and arguments[self._replaceable[kind]] else value
                 for kind, value in zip(self._kinds, arguments, strict=True)
             ]
         found = [kind.find(name, value) for kind, name, value in zip(self._kinds, self.names, arguments, strict=True)]
-        planned = self.decide(found)
-        tensors = [found[index] for index in self._tensor_parameters]
-        if self._has_lists:
-            tensors = [tensor for entry in tensors for tensor in (entry if isinstance(entry, tuple) else (entry,))]
-        for operand in planned.plan.restated:
-            tensor = tensors[operand.place]
-            tensor.change(operand.view, tensor.address)
-        return Executor(*planned, tensors)
+        kept, packed = self._pack(arguments, found)
+        executor, size, hash = plans.find(self.number, packed)
+        if not executor:
+            planned = self._decide(found)
+            executor, size = plans.keep(self.number, packed, hash, planned), planned.plan.workspace.size
+            self._restate(planned.plan, arguments)
+        del kept
+        return size, executor
 
-    def _key(self, found: list[Any]) -> tuple[Hashable, ...]:
-        """All that a plan can depend on."""
-        return (self, _chip(), *[kind.key(thing) for kind, thing in zip(self._kinds, found, strict=True)])
+    def _restate(self, plan: Plan, arguments: Sequence[Any]) -> None:
+        """Describe tensors as they are from here on."""
+        if plan.restated:
+            given = [arguments[index] for index in self._tensor_parameters]
+            members = [thing.members if (thing := handles.find(value, TensorList)) else (value,) for value in given]
+            tensors = [tensor for entry in members for tensor in entry]
+            for operand in plan.restated:
+                objects.restate(tensors[operand.place], operand.view)
+
+    def _pack(self, arguments: Sequence[Any], found: Sequence[Any]) -> tuple[Any, Any]:
+        """The arguments as C has them: what has to be kept for as long as they are used, and where they are."""
+        kept: list[Any] = []
+        values: list[Any] = []
+        for kind, argument, thing in zip(self._kinds, arguments, found, strict=True):
+            if kind.letter == "P":
+                values.append(int(argument) if argument else 0)
+            elif kind.letter == "s" and thing is not None:
+                kept.append(ffi.new("char[]", thing.encode("utf-8", "surrogateescape")))
+                values.append(int(ffi.cast("uintptr_t", kept[-1])))
+            else:
+                values.append(thing or 0)
+        kept.append(ffi.from_buffer(self._packed.pack(*values)))
+        return kept, ffi.cast("acl_emu_arg *", kept[-1])
 
     def refuse(self, error: AclError) -> int:
         """The status of a phase one that failed; its text names the operator."""
@@ -244,12 +272,8 @@ class Operator(Declaration):
             error.args = (f"{self.name}: {error}",)
         return report(error, self.name + PHASE_ONE)
 
-    def decide(self, found: list[Any]) -> Planned:
-        """Check and plan, unless it is known what becomes of such arguments."""
-        key = self._key(found)
-        return plans.find(key) or self._decide(key, found)
-
-    def _decide(self, key: Hashable, found: list[Any]) -> Planned:
+    def _decide(self, found: list[Any]) -> Planned:
+        """Check and plan."""
         values = tuple(kind.given(name, thing) for kind, name, thing in zip(self._kinds, self.names, found, strict=True))
         parameters = [(values[index], self._kinds[index].io) for index in self._tensor_parameters]
         operands = [operand for value, _ in parameters for operand in (value if isinstance(value, list) else (value,))]
@@ -258,10 +282,7 @@ class Operator(Declaration):
                 operand.place = place
         inputs = tuple(value for value, io in parameters if io != "out")
         outputs = tuple(value for value, io in parameters if io != "in")
-        planned = Planned(self.name, self._plan(values), inputs, outputs)
-        if key == self._key(found):  # no other thread has described a tensor anew meanwhile
-            plans.keep(key, planned)
-        return planned
+        return Planned(self.name, self._plan(values), inputs, outputs)
 
     def _plan(self, values: tuple[Any, ...]) -> Plan:
         for check in self.checks:
@@ -278,14 +299,6 @@ class Operator(Declaration):
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
-
-
-def _chip() -> str | None:
-    """The name of the chip; None where the environment names none that is known, which the checks tell in their turn."""
-    try:
-        return soc.current().name
-    except soc.ConfigurationError:
-        return None
 
 
 def _kind_of(operator_name: str, name: str, hint: Any) -> Kind:

@@ -10,7 +10,7 @@ from typing import Literal
 from acl_emu.api.acl_rt import lifecycle
 from acl_emu.core import errors, handles
 from acl_emu.core import soc as settings
-from acl_emu.runtime import context, plans
+from acl_emu.runtime import context, objects, plans
 from acl_emu.tools.checker import Findings
 from acl_emu.tools.checker import check as checked
 
@@ -80,7 +80,7 @@ def reset() -> None:
     context.end_devices()
     for handle in list(handles.alive):
         handles.retire(handle)
-    handles.recall()
+    objects.destroy_all()
     plans.forget()
     lifecycle.forget_process()
     errors.forget()

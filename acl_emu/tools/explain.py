@@ -34,6 +34,7 @@ from acl_emu.core import constants as c
 from acl_emu.core import dtypes, handles, soc
 from acl_emu.core.dtypes import DType
 from acl_emu.core.errors import AclError
+from acl_emu.runtime import objects
 from acl_emu.runtime.executor import Plan
 from acl_emu.runtime.tensor import (
     BoolArray,
@@ -142,12 +143,12 @@ class _Maker:
     """Makes the objects that words stand for, and forgets them afterwards."""
 
     def __init__(self) -> None:
-        self.handles: list[int] = []
+        self.handles: list[tuple[int, type[Any]]] = []
 
     def _issue(self, thing: Any) -> int:
-        thing.handle = handles.issue(thing)
-        self.handles.append(thing.handle)
-        return int(thing.handle)
+        handle = objects.make(thing)
+        self.handles.append((handle, type(thing)))
+        return handle
 
     def make(self, name: str, kind: Kind, text: str) -> Argument:
         """The argument that a text stands for."""
@@ -210,8 +211,8 @@ class _Maker:
 
     def retire(self) -> None:
         """The objects are needed no more."""
-        for handle in self.handles:
-            handles.retire(handle)
+        for handle, kind in self.handles:
+            handles.destroy(handle, kind)
 
 
 def _items(text: str) -> list[str]:

@@ -270,8 +270,10 @@ def _device_bytes() -> list[bytes]:
     """Every living allocation of device memory."""
     found = []
     for region in memory._regions:
-        for address in list(region._addresses):
-            size = region._allocations[address].extent
+        for address in region.addresses():
+            allocation = region.find(address)
+            assert allocation is not None
+            size = allocation.extent
             block = np.empty(size, np.uint8)
             assert acl.aclrtMemcpy(block, size, address, size, acl.ACL_MEMCPY_DEVICE_TO_HOST) == 0
             found.append(address.to_bytes(8, "little") + block.tobytes())

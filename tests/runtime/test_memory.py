@@ -377,7 +377,7 @@ def test_copy_inside_its_allocation_is_not_remembered(region: memory.DeviceMemor
 
 def test_copy_that_leaves_mapped_memory(region: memory.DeviceMemory) -> None:
     address = allocate(64)
-    size = memory.MAPPED_STEP * 2
+    size = 512 << 20
     values = np.empty(1, np.uint8)
     assert acl.aclrtMemcpy(values.ctypes.data, size, region.end - 64, size, D2H) == DRIVER_ERROR
     assert "mapped device memory" in message()

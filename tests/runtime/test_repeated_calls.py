@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import acl_emu as acl
 import aclnnop
 from acl_emu.core import handles, observe
 from acl_emu.runtime import memory, plans
+from acl_emu.spec import Operator
 from tests.conftest import message, run_python
 from tests.operators.test_fused_linear_cross_entropy_loss_grad import valid
 from tests.runtime.support import SmoothL1, allocate, create_stream, create_tensor, download, held, in_thread, smooth_l1, upload
@@ -38,19 +40,29 @@ def again(call: SmoothL1) -> None:
     call.phase_one()
 
 
-def in_c(executor: int | None) -> bool:
-    return executor is not None and executor >= handles.IN_C and executor not in handles.alive
+@pytest.fixture
+def entered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The operators whose phase one has come to Python, in order."""
+    names: list[str] = []
+    prepare = Operator._prepare
+
+    def count(operator: Operator, arguments: Any) -> Any:
+        names.append(operator.name)
+        return prepare(operator, arguments)
+
+    monkeypatch.setattr(Operator, "_prepare", count)
+    return names
 
 
 # Phase one
 
 
-def test_the_executor_is_made_in_c(call: SmoothL1) -> None:
+def test_the_executor_is_made_in_c(call: SmoothL1, entered: list[str]) -> None:
     seen = []
     for _ in range(5):
-        assert in_c(call.executor)
         seen.append(call.executor)
         again(call)
+    assert not entered
     assert len(set(seen)) == 5
     for used in seen:
         assert RUN(None, 0, used, None) == 561000
@@ -126,7 +138,6 @@ def test_a_tensor_that_is_destroyed(call: SmoothL1) -> None:
 
 def test_a_new_address_between_the_phases(call: SmoothL1) -> None:
     other = upload(np.zeros(4, np.float32))
-    assert in_c(call.executor)
     assert acl.aclSetRawTensorAddr(call.tensors[3], other) == 0
     assert call.run(None) == acl.aclrtSynchronizeStream(None) == 0
     assert np.array_equal(download(other, 4), call.expected)
@@ -134,14 +145,51 @@ def test_a_new_address_between_the_phases(call: SmoothL1) -> None:
     assert acl.aclrtFree(other) == 0
 
 
-def test_no_plans_are_kept(device: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_tensors_of_the_same_kind(call: SmoothL1, entered: list[str]) -> None:
+    """Neither addresses nor offsets tell calls apart."""
+    count = 16
+    values = np.linspace(-2, 2, count, dtype=np.float32)
+    memory_ = [upload(np.ones(count, np.float32)), upload(values), upload(np.zeros(count, np.float32)), upload(np.zeros(count, np.float32))]
+    for offset in range(0, count - 4, 3):
+        tensors = [acl.aclCreateTensor((4,), acl.ACL_FLOAT, None, offset, acl.ACL_FORMAT_ND, (4,), address) for address in memory_]
+        grad, x, y, out = tensors
+        size, executor, status = PLAN(grad, x, y, 0, 1.0, out)
+        assert (size, status, RUN(None, size, executor, None), acl.aclrtSynchronizeStream(None)) == (0, 0, 0, 0)
+        expected = np.clip(values[offset : offset + 4], -1, 1)
+        assert np.array_equal(download(memory_[3] + 4 * offset, 4), expected)
+        for tensor in tensors:
+            assert acl.aclDestroyTensor(tensor) == 0
+    assert not entered
+    for address in memory_:
+        assert acl.aclrtFree(address) == 0
+
+
+def test_a_negative_offset_is_another_kind(call: SmoothL1) -> None:
+    grad, _, y, out = call.tensors
+    bad = acl.aclCreateTensor((4,), acl.ACL_FLOAT, None, -1, acl.ACL_FORMAT_ND, (4,), call.memory[1])
+    for _ in range(2):
+        assert PLAN(grad, bad, y, 0, 1.0, out) == (0, None, 161002)
+        assert "offset -1" in message()
+    assert acl.aclDestroyTensor(bad) == 0
+
+
+def test_an_offset_counts_from_phase_one(call: SmoothL1) -> None:
+    """Phase two takes the address that the tensor has then, and the description that it had in phase one."""
+    x = call.tensors[1]
+    assert acl.aclInitTensor(x, [4], acl.ACL_FLOAT, None, 3, acl.ACL_FORMAT_ND, [4], None) == 0
+    assert call.run(None) == acl.aclrtSynchronizeStream(None) == 0
+    assert np.array_equal(call.out, call.expected)
+    assert acl.aclInitTensor(x, [4], acl.ACL_FLOAT, None, 0, acl.ACL_FORMAT_ND, [4], None) == 0
+
+
+def test_no_plans_are_kept(device: int, entered: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACLNN_CACHE_LIMIT", "0")
     plans.limit.cache_clear()
     plans.forget()
     with smooth_l1() as call:
         for _ in range(4):
             again(call)
-            assert not in_c(call.executor)
+    assert len(entered) == 5
     monkeypatch.undo()
     plans.limit.cache_clear()
 
@@ -150,7 +198,6 @@ def test_no_plans_are_kept(device: int, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_made_repeatable(call: SmoothL1) -> None:
-    assert in_c(call.executor)
     assert acl.aclSetAclOpExecutorRepeatable(call.executor) == 0
     other = upload(np.zeros(4, np.float32))
     for address in (call.memory[3], call.memory[3], other, other, call.memory[3]):
@@ -371,7 +418,6 @@ class Listener(observe.Tool):
 def test_watched_meanwhile(call: SmoothL1) -> None:
     listener = Listener()
     name = "aclnnSmoothL1LossBackward"
-    assert in_c(call.executor)
     grad, x, y, out = call.tensors
     with observe.watched(listener):
         assert call.run(None) == 0
@@ -386,7 +432,7 @@ def test_watched_meanwhile(call: SmoothL1) -> None:
 
 
 @pytest.mark.parametrize("schedule", ["lazy"], indirect=True)
-def test_a_call_of_many_tensors_that_python_takes_over(schedule: str, device: int) -> None:
+def test_a_call_of_many_tensors_that_python_takes_over(schedule: str, device: int, entered: list[str]) -> None:
     """What C put on the stream is run by Python where somebody has begun to watch: with the addresses of all tensors."""
     given = valid().arguments
     memory_of = {name: upload(value) for name, value in given.items() if isinstance(value, np.ndarray)}
@@ -395,9 +441,10 @@ def test_a_call_of_many_tensors_that_python_takes_over(schedule: str, device: in
     arguments = [tensors.get(name, value) for name, value in given.items()]
 
     def run() -> tuple[bool, list[bytes]]:
+        entered.clear()
         size, executor, ret = aclnnop.aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize(*arguments)
         assert ret == 0
-        workspace, made_in_c = allocate(size), in_c(executor)
+        workspace, made_in_c = allocate(size), not entered
         for name in ("inputGradOut", "weightGradOut"):
             assert acl.aclrtMemset(memory_of[name], given[name].nbytes, 0, given[name].nbytes) == 0
         assert aclnnop.aclnnFusedLinearCrossEntropyLossGrad(workspace, size, executor, None) == 0

@@ -10,6 +10,7 @@ from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import DevicePointer, Handle, HostAddress, HostPointer, acl, check_buffer, host_address
 from acl_emu.core import constants as c
 from acl_emu.core import observe, soc
+from acl_emu.core._bridge import lib
 from acl_emu.core.errors import AclError, DeviceFault, FeatureNotSupport, InvalidParam, NullParam, RtParamInvalid
 from acl_emu.runtime import context, memory
 from acl_emu.runtime.stream import refuse_in_callback
@@ -45,7 +46,16 @@ def aclrtMallocCached(size: int, policy: int) -> DevicePointer:
 def _allocate(size: int, policy: int, padding: int) -> DevicePointer:
     if not 0 < size < 1 << 63:
         raise InvalidParam(f"size is {size}, expected a positive number of bytes")
-    return context.current().device.memory.allocate(size, padding, policy)
+    return _ready().device.memory.allocate(size, padding, policy)
+
+
+def _ready() -> context.Context:
+    """The calling thread's context. From now on C knows that there is one, and what to allocate from."""
+    epoch = lib.acl_emu_epoch
+    found = context.current()
+    if observe.watching is None:
+        lib.acl_emu_remember_memory(found.device.memory.in_c, soc.current().padding, epoch)
+    return found
 
 
 @acl(HEADER, "aclError aclrtFree(void* devPtr)")
@@ -191,7 +201,7 @@ def aclrtMemcpy(dst: HostPointer, destMax: int, src: HostPointer, count: int, ki
     _check_buffers(dst, count, src, count)
     if target == source:
         return
-    context.current()
+    _ready()
     Copy("aclrtMemcpy", target, source, count).at_once()
 
 

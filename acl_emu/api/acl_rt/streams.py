@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import Handle, acl
-from acl_emu.core import _door
+from acl_emu.core import _fast
 from acl_emu.core import constants as c
 from acl_emu.core.errors import AclError, InvalidParam, NullParam, RtParamInvalid
 from acl_emu.runtime import context
@@ -65,7 +65,7 @@ def raise_failure(stream: Stream) -> None:
         raise error
 
 
-@acl(HEADER, "aclError aclrtSynchronizeStream(aclrtStream stream)", quick=_door.synchronize)
+@acl(HEADER, "aclError aclrtSynchronizeStream(aclrtStream stream)", quick=_fast.synchronize)
 def aclrtSynchronizeStream(stream: Handle) -> None:
     """Wait for everything on a stream; failures of its work surface here."""
     refuse_in_callback("aclrtSynchronizeStream")

@@ -1,5 +1,5 @@
-/* What the Python side has in C: access to the program's memory, objects that Python has not been asked about, the quick way through
- * both phases of an operator, and what background threads wait on. */
+/* What the Python side has in C: access to the program's memory, the objects of acl_meta.h, the plan cache, both phases of operator calls that
+ * were seen before, and what background threads wait on. */
 #ifndef ACL_EMU_BRIDGE_H
 #define ACL_EMU_BRIDGE_H
 
@@ -16,8 +16,8 @@ int acl_emu_copy(uintptr_t target, uintptr_t source, size_t size);
 /* Whether `size` bytes lie on the calling thread's stack, above the caller: such memory can be written. */
 int acl_emu_on_stack(uintptr_t address, size_t size);
 
-/* Whether a few 64-bit numbers can be read. */
-int acl_emu_readable(const int64_t *numbers, size_t count);
+/* Whether so many bytes can be read. */
+int acl_emu_readable(const void *bytes, size_t size);
 
 /* Whether a 64-bit number can be written; where that is not easily said, it is denied. */
 int acl_emu_writable(uintptr_t address);
@@ -52,7 +52,7 @@ void acl_emu_exit_with(int code);
 
 /* Device addresses that the host dereferences (faults.c) */
 
-/* Notes an allocation, for the message, and says where; -1 where there is no memory. And its end. */
+/* With the lock held: notes an allocation, for the message, and says where; -1 where there is no memory. And its end. */
 int64_t acl_emu_note_allocation(uint64_t address, uint64_t size, uint64_t extent);
 void acl_emu_forget_allocation(int64_t place);
 
@@ -81,22 +81,64 @@ int acl_emu_bell_wait(acl_emu_bell *bell, int64_t idle);
 
 /* Objects (objects.c) */
 
-#define ACL_EMU_RANK 8
-#define ACL_EMU_TENSORS 12
+#define ACL_EMU_RANK 25 /* dimensions that a tensor has room for */
+#define ACL_EMU_INLINE 12
 
-/* What aclCreateTensor was given. */
+/* The kinds of objects, and of parameters that are handles. */
+enum {
+    ACL_EMU_TENSOR = 1,
+    ACL_EMU_SCALAR,
+    ACL_EMU_INT_ARRAY,
+    ACL_EMU_FLOAT_ARRAY,
+    ACL_EMU_BOOL_ARRAY,
+    ACL_EMU_TENSOR_LIST,
+    ACL_EMU_SCALAR_LIST,
+    ACL_EMU_EXECUTOR,
+    ACL_EMU_KINDS
+};
+
+/* What all objects begin with. An object whose handle is dead lives on while it is referred to. */
 typedef struct {
+    uint32_t references;
+    uint32_t kind;
+} acl_emu_object;
+
+/* An aclTensor. */
+typedef struct {
+    acl_emu_object object;
     uint64_t address;
-    int64_t rank, storage_rank, has_strides, dtype, format, offset;
-    int64_t numbers[3 * ACL_EMU_RANK]; /* dimensions, strides if any, storage dimensions */
+    int64_t rank, storage_rank, dtype, format, offset;
+    int64_t start; /* the offset in bytes; 0 where it is negative */
+    int64_t *numbers; /* dimensions, strides, storage dimensions */
+    int64_t own_numbers[ACL_EMU_INLINE]; /* where few of them lie */
 } acl_emu_tensor;
+
+/* A scalar: its type, and its bytes in two words. An array: its values, a word each, those of floats as their bits. A list: handles. */
+typedef struct {
+    acl_emu_object object;
+    uint64_t count;
+    int64_t words[];
+} acl_emu_values;
 
 typedef struct acl_emu_plan acl_emu_plan;
 
-/* What phase one has made: its plan, and the tensors and their addresses. Executors leave before one of the tensors changes. */
+/* The tensors of a call, with the addresses of their first elements. Executors and launches share it. */
 typedef struct {
-    const acl_emu_plan *plan;
-    uint64_t tensors[ACL_EMU_TENSORS], addresses[ACL_EMU_TENSORS];
+    uint32_t references;
+    uint32_t count;
+    struct {
+        acl_emu_tensor *tensor; /* NULL: the parameter was null */
+        int64_t start; /* as it was in phase one */
+        uint64_t address; /* as it was in phase two */
+    } items[];
+} acl_emu_operands;
+
+/* What phase one has made. */
+typedef struct {
+    acl_emu_object object;
+    int repeatable;
+    acl_emu_plan *plan;
+    acl_emu_operands *operands;
 } acl_emu_executor;
 
 /* Set while calls need not go through Python: nobody watches. */
@@ -106,72 +148,138 @@ extern int acl_emu_open;
 void acl_emu_lock(void);
 void acl_emu_unlock(void);
 
-/* With the lock held: the living object behind a handle, or NULL. */
-acl_emu_tensor *acl_emu_find_tensor(uint64_t handle);
-acl_emu_executor *acl_emu_find_executor(uint64_t handle);
+/* A data type: bits of an element in memory, and bytes of a scalar, 0 where there are none. */
+void acl_emu_set_dtype(int64_t code, int64_t bits, int64_t scalar_bytes);
 
-/* With the lock held: a new executor and its handle, or NULL where there is no room; and its end. */
-acl_emu_executor *acl_emu_new_executor(uint64_t *handle);
-void acl_emu_end_executor(uint64_t handle);
+/* With the lock held: the living object of a kind behind a handle, or NULL. */
+void *acl_emu_find(uint64_t handle, uint32_t kind);
 
-/* A repeatable executor that Python has, lent so that phase two need not ask; until Python takes it back, or all that are lent. */
-void acl_emu_lend_executor(uint64_t handle, const acl_emu_executor *executor);
-void acl_emu_take_back(uint64_t handle);
-void acl_emu_take_all_back(void);
+/* With the lock held: a new executor and its handle, or NULL where there is no memory. It takes over the references to plan and operands. */
+acl_emu_executor *acl_emu_new_executor(acl_emu_plan *plan, acl_emu_operands *operands, uint64_t *handle);
 
-/* With the lock held: an executor that is lent, or NULL. */
-const acl_emu_executor *acl_emu_find_lent(uint64_t handle);
+/* With the lock held: operands for so many tensors, to which they refer; NULL where there is no memory. */
+acl_emu_operands *acl_emu_new_operands(acl_emu_tensor *const *tensors, size_t count);
+void acl_emu_release_operands(acl_emu_operands *operands);
 
-/* Quick calls: aclCreateTensor, aclDestroyTensor and aclDestroyAclOpExecutor. */
+/* With the lock held: the operands of a launch, with today's addresses, to which the caller has a reference; NULL where there is no memory. */
+acl_emu_operands *acl_emu_take_operands(acl_emu_executor *executor);
+
+/* With the lock held: ends the life of a handle that is alive. */
+void acl_emu_retire(uint64_t handle);
+
+/* New objects, for Python: a handle, or 0 where there is no memory. `numbers` are those of the tensor. */
+uint64_t acl_emu_make_tensor(const int64_t *numbers, int64_t rank, int64_t storage_rank, int64_t dtype, int64_t format, int64_t offset, uint64_t address);
+uint64_t acl_emu_make_values(uint32_t kind, const int64_t *words, uint64_t count);
+
+/* Describes a tensor anew, with other memory if `address` is not 0; moves it to other memory; 0 where it is not alive, or there is no memory. */
+int acl_emu_change_tensor(uint64_t handle, const int64_t *numbers, int64_t rank, int64_t storage_rank, int64_t dtype, int64_t format, int64_t offset, uint64_t address);
+int acl_emu_set_address(uint64_t handle, uint64_t address);
+
+/* The same for a tensor of an executor, dead or alive. */
+int acl_emu_set_operand(uint64_t executor, uint32_t place, uint64_t address);
+
+/* Executors that run again and again: whether it is one; makes it one. */
+int acl_emu_is_repeatable(uint64_t executor);
+int acl_emu_make_repeatable(uint64_t executor);
+
+/* Copies an object as words, at most `room`, and says how many it has; *kind is 0 where it is not alive. A tensor: address, rank, rank of the
+ * storage, type, format, offset, numbers. An executor: the number of its plan, then the addresses of its tensors. */
+uint64_t acl_emu_read(uint64_t handle, uint32_t *kind, int64_t *words, uint64_t room);
+
+/* How many of a kind are alive; and the handles of all, at most `room`. */
+uint64_t acl_emu_alive(uint32_t kind);
+uint64_t acl_emu_handles(uint64_t *handles, uint64_t room);
+
+/* Destroys an object, and the members of a list with it: 1; 2 where it is one that its list has destroyed, which is let pass once; else 0. */
+int acl_emu_destroy(uint32_t kind, uint64_t handle);
+
+/* The functions of acl_meta.h that C carries out. */
 int acl_emu_create_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_create_scalar(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_create_int_array(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_create_float_array(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_create_bool_array(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_create_tensor_list(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_create_scalar_list(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 int acl_emu_destroy_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_destroy_scalar(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_destroy_int_array(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_destroy_float_array(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_destroy_bool_array(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_destroy_tensor_list(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_destroy_scalar_list(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 int acl_emu_destroy_executor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 
-/* Copies a tensor, and says how many bytes that is; 0 where it does not live here. */
-size_t acl_emu_copy_tensor(uint64_t handle, acl_emu_tensor *tensor);
+/* Plans (plans.c) */
 
-/* The same, and moves it out: from now on Python has it. ACL_EMU_HELD where executors live here: they have to be moved first. */
-#define ACL_EMU_HELD 1
-size_t acl_emu_take_tensor(uint64_t handle, acl_emu_tensor *tensor);
+#define ACL_EMU_OPERANDS 24
 
-/* Moves some executor out and gives its handle; 0 where none lives here. */
-uint64_t acl_emu_take_executor(acl_emu_executor *executor);
-
-/* How many live here. */
-uint64_t acl_emu_tensor_count(void);
-uint64_t acl_emu_executor_count(void);
-
-/* Streams (lanes.c) */
-
-#define ACL_EMU_OPERANDS (2 * ACL_EMU_TENSORS)
-
-/* How the engine runs a kernel without Python: acl_emu/engine/library.py, acl_emu/engine/calls.py. */
+/* How the engine runs a kernel without Python: acl_emu/engine/bindings.py, acl_emu/engine/calls.py. */
 typedef struct {
     int64_t (*run)(const int64_t *program, const int64_t *addresses, int64_t threads); /* NULL: it cannot */
     const int64_t *program;
     int64_t threads;
-    int is_short; /* through before another thread could have used the interpreter */
+    int is_short; /* done before another thread could have used the interpreter */
     uint64_t workspace; /* bytes that have to be there */
     uint64_t operands;
     int64_t places[ACL_EMU_OPERANDS], offsets[ACL_EMU_OPERANDS]; /* which tensor, -1: the workspace, and bytes from its address on */
 } acl_emu_native;
 
-/* What phase one of an operator decided. It stays for good. */
+/* What phase one of an operator decided. The cache, executors and launches refer to it. */
 struct acl_emu_plan {
     uint64_t number; /* Python's */
     uint64_t operator;
     uint64_t workspace; /* bytes */
     int empty;   /* nothing is done */
     int is_long; /* urgent */
-    acl_emu_native native;
+    uint32_t references;
+    uint32_t parts; /* kernels, run one after the other; 0: Python runs it */
+    acl_emu_native natives[];
 };
 
-/* What was put on a stream by a quick phase two. */
+/* How arguments that are no handles are compared. */
+enum { ACL_EMU_NUMBER = 16, ACL_EMU_BOOL, ACL_EMU_STRING };
+
+/* The parameters of phase one: of each its kind, and the place of one that replaces it where that is not null, or -1. 0 where there
+ * is no memory, or the number has been declared before. */
+int acl_emu_declare(uint64_t operator, uint32_t count, const uint8_t *kinds, const int8_t *unless);
+
+/* The functions of an operator, as the library numbers them. */
+void acl_emu_connect_operator(uint32_t phase_one, uint32_t phase_two, uint64_t operator);
+
+/* A new plan with one reference, like the one given, its kernels in `natives`; NULL where there is no memory. And the end of a reference. */
+acl_emu_plan *acl_emu_new_plan(const acl_emu_plan *described, const acl_emu_native *natives);
+void acl_emu_release_plan(acl_emu_plan *plan);
+
+/* Phase one: 1 where the plan is known, and an executor is made. 0 where it is not: *hash stands for all that the plan depends on. -1 where a
+ * handle is not alive. */
+int acl_emu_plan_call(uint64_t operator, const acl_emu_arg *arguments, uint64_t *hash, uint64_t *workspace, uint64_t *executor);
+
+/* Makes an executor of a plan, to which the caller has a reference, and keeps the plan unless what it depends on has changed; at most `most` plans
+ * are kept. 0 where a handle is not alive any more, or there is no memory. */
+uint64_t acl_emu_adopt_plan(uint64_t operator, const acl_emu_arg *arguments, uint64_t hash, acl_emu_plan *plan, uint64_t most);
+
+/* Forgets all plans; how many are kept; and numbers of plans that are gone for good, at most `room` at a time. */
+void acl_emu_forget_plans(void);
+uint64_t acl_emu_plan_count(void);
+uint64_t acl_emu_gone_plans(uint64_t *numbers, uint64_t room);
+
+/* Phase two: 1 where it was carried out. */
+int acl_emu_start(uint64_t operator, uint64_t workspace, uint64_t size, uint64_t executor, uint64_t stream);
+
+/* Both, for C programs. */
+int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+
+/* Streams (lanes.c) */
+
+/* What was put on a stream by phase two in C. It refers to plan and operands. */
 typedef struct {
     int64_t place;
-    const acl_emu_plan *plan;
+    acl_emu_plan *plan;
+    acl_emu_operands *operands;
     uint64_t workspace;
-    uint64_t addresses[ACL_EMU_TENSORS];
+    uint32_t done; /* kernels of the plan that have been run */
 } acl_emu_launch;
 
 /* A stream, as far as C knows it. Only the thread that has the turn runs tasks. */
@@ -195,16 +303,17 @@ typedef struct {
 acl_emu_lane *acl_emu_lane_new(void);
 void acl_emu_lane_leave(acl_emu_lane *lane);
 
-/* Lets the calling thread use a stream, until the epoch changes: as long as it has the context, and the stream lives. */
+/* Remembers that the calling thread may use a stream, until the epoch changes: as long as it has the context, and the stream lives. */
 extern uint64_t acl_emu_epoch;
-void acl_emu_permit(uint64_t stream, acl_emu_lane *lane, uint64_t epoch);
+void acl_emu_remember_stream(uint64_t stream, acl_emu_lane *lane, uint64_t epoch);
 void acl_emu_new_epoch(void);
 
 /* With the lock held: the lane of a stream that the calling thread may use, or NULL. */
 acl_emu_lane *acl_emu_lane_of(uint64_t stream);
 
-/* With the lock held: puts a launch on a stream; 0 where there is no room. */
-int acl_emu_lane_add(acl_emu_lane *lane, const acl_emu_plan *plan, uint64_t workspace, const uint64_t *addresses);
+/* With the lock held: puts a launch on a stream, which takes over the reference to the operands; 0 where there is no memory, or it is
+ * closed. */
+int acl_emu_lane_add(acl_emu_lane *lane, acl_emu_plan *plan, acl_emu_operands *operands, uint64_t workspace);
 
 /* Gives a task that Python puts on the stream its place: `numbered`. The background thread is told of it where it is to be. */
 void acl_emu_lane_number(acl_emu_lane *lane, int urgent);
@@ -223,44 +332,72 @@ int acl_emu_lane_is_short(const acl_emu_lane *lane, int64_t place);
 /* For the background thread: waits as acl_emu_bell_wait does, and runs what needs no Python. 1: the rest does. */
 int acl_emu_lane_serve(acl_emu_lane *lane, int64_t idle);
 
-/* Copies the launch with this place; 0 where it is none, or not there yet. */
+/* Copies the launch with this place, with references of its own; 0 where it is none, or not there yet. And their end. */
 int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch);
+void acl_emu_release_launch(acl_emu_launch *launch);
+
+/* The addresses of a launch's tensors, at most `room`, and how many there are. */
+uint32_t acl_emu_addresses(const acl_emu_launch *launch, uint64_t *addresses, uint32_t room);
 
 /* The task or launch with this place is done, and gone. */
 void acl_emu_lane_reach(acl_emu_lane *lane, int64_t place);
 
+/* aclrtSynchronizeStream, for C programs. */
+int acl_emu_synchronize(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+
 /* Nothing is put on the stream any more, and what waits there is dropped. */
 void acl_emu_lane_close(acl_emu_lane *lane);
 
-/* Where device memory lies: how many regions, and of each the first address, the end, and a number that is the engine's. */
-void acl_emu_set_regions(const int64_t *table);
+/* Device memory (memory.c) */
+
+#define ACL_EMU_PLAIN_POLICIES 5 /* the last policy of aclrtMalloc whose memory has padding */
+
+typedef struct acl_emu_memory acl_emu_memory;
+
+typedef struct {
+    uint64_t address, size, extent; /* what was asked for, and what belongs to it */
+    uint64_t number; /* no other allocation of the memory has it */
+    int64_t policy;
+    int64_t noted; /* where acl_emu_note_allocation has it */
+} acl_emu_allocation;
+
+typedef struct {
+    uint64_t available, used, peak; /* bytes */
+    uint64_t mapped_end; /* the first address behind mapped memory */
+} acl_emu_usage;
+
+/* The memory of a device: its addresses, where kernels find them, and how much of it may be used. NULL where there is no memory. When it is
+ * closed nothing can be allocated there any more; its usage can still be read. */
+acl_emu_memory *acl_emu_memory_new(uint64_t start, uint64_t end, uint64_t backing, uint64_t available);
+void acl_emu_memory_close(acl_emu_memory *memory);
+const acl_emu_usage *acl_emu_memory_usage(const acl_emu_memory *memory);
+
+/* An address, or 0 where there is no room; gives one back, and says what it was, if anybody asks: 0 where nothing living begins there. */
+uint64_t acl_emu_memory_allocate(acl_emu_memory *memory, uint64_t size, uint64_t padding, int64_t policy);
+int acl_emu_memory_free(uint64_t address, acl_emu_allocation *freed);
+
+/* The allocation that begins last at or below an address; 0 where there is none. And where all begin, at most `room`, and how many there are. */
+int acl_emu_memory_find(const acl_emu_memory *memory, uint64_t address, acl_emu_allocation *found);
+uint64_t acl_emu_memory_addresses(const acl_emu_memory *memory, uint64_t *addresses, uint64_t room);
+
+/* Remembers the memory of the calling thread's device, and what aclrtMalloc adds, until the epoch changes. */
+void acl_emu_remember_memory(acl_emu_memory *memory, uint64_t padding, uint64_t epoch);
+
+/* Where device memory lies: how many regions, and of each the first address, the end of mapped memory, and a number that is the engine's. */
+void acl_emu_set_regions(int64_t *table);
 int acl_emu_holds(uint64_t address, uint64_t size);
 
-/* Both phases (calls.c) */
+/* The functions of acl_rt.h that C carries out. */
+int acl_emu_malloc(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_free(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_memcpy(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 
-/* The phases of an operator, as the library numbers them: bit i of `tensors` is set where parameter i is a tensor; the others are plain
- * numbers. */
-void acl_emu_declare(uint32_t phase_one, uint32_t phase_two, uint64_t operator, uint32_t parameters, uint64_t tensors);
-
-/* A copy of a plan, which stays; NULL where there is no memory. */
-const acl_emu_plan *acl_emu_new_plan(const acl_emu_plan *plan);
-
-/* Remembers what phase one decides for arguments like these, all tensors living here; 0 where it cannot, or there are too many. */
-int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, const acl_emu_plan *plan, uint64_t most);
-
-/* Phase two: 1 where it was carried out. */
-int acl_emu_start(uint64_t operator, uint64_t workspace, uint64_t size, uint64_t executor, uint64_t stream);
-
-/* Quick calls. */
-int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
-int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
-
-/* What calls from Python need of all this (door.c): another library, which gets it as a table. */
+/* What calls from Python need of all this (fast_path.c): another library, which gets it as a table. */
 typedef struct {
     const int *open;
     void (*lock)(void), (*unlock)(void);
-    acl_emu_executor *(*new_executor)(uint64_t *handle);
-    int (*destroy_executor)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+    int (*plan_call)(uint64_t operator, const acl_emu_arg *arguments, uint64_t *hash, uint64_t *workspace, uint64_t *executor);
+    int (*destroy)(uint32_t kind, uint64_t handle);
     int (*start)(uint64_t operator, uint64_t workspace, uint64_t size, uint64_t executor, uint64_t stream);
     acl_emu_lane *(*lane_of)(uint64_t stream);
     int (*lane_begin)(acl_emu_lane *lane);

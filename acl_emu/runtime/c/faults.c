@@ -39,7 +39,6 @@ static slot *slot_at(uint64_t index)
 int64_t acl_emu_note_allocation(uint64_t address, uint64_t size, uint64_t extent)
 {
     int64_t place = -1;
-    acl_emu_lock();
     if (free_slots) {
         place = (int64_t)(free_slots - 1);
         free_slots = slot_at(free_slots - 1)->next;
@@ -57,7 +56,6 @@ int64_t acl_emu_note_allocation(uint64_t address, uint64_t size, uint64_t extent
         taken->extent = extent;
         __atomic_store_n(&taken->address, address, __ATOMIC_RELEASE);
     }
-    acl_emu_unlock();
     return place;
 }
 
@@ -65,12 +63,10 @@ void acl_emu_forget_allocation(int64_t place)
 {
     if (place < 0)
         return;
-    acl_emu_lock();
     slot *left = slot_at((uint64_t)place);
     __atomic_store_n(&left->address, 0, __ATOMIC_RELEASE);
     left->next = free_slots;
     free_slots = (uint64_t)place + 1;
-    acl_emu_unlock();
 }
 
 /* The allocation that begins last at or below an address, not below `first`. */

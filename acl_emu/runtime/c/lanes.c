@@ -8,7 +8,7 @@
 
 #include "bridge.h"
 
-#define PERMITTED 4
+#define STREAMS 4
 #define KEPT_ROOM 16384 /* launches */
 #define BATCH 32       /* launches: what a thread runs before it looks at signals and at others */
 
@@ -18,10 +18,29 @@ uint64_t acl_emu_epoch = 1;
 static __thread struct {
     uint64_t epoch, stream;
     acl_emu_lane *lane;
-} permitted[PERMITTED];
+} remembered[STREAMS];
 static __thread unsigned oldest;
 
-static const int64_t *regions;
+static void release(const acl_emu_launch *launch)
+{
+    acl_emu_release_plan(launch->plan);
+    acl_emu_release_operands(launch->operands);
+}
+
+/* With the lock held: removes launches from the front. */
+static void drop(acl_emu_lane *lane, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        release(&lane->launches[(lane->first + i) % lane->room]);
+    if (count)
+        lane->first = (lane->first + count) % lane->room;
+    lane->count -= count;
+    if (!lane->count && lane->room > KEPT_ROOM) {
+        free(lane->launches);
+        lane->launches = NULL;
+        lane->first = lane->room = 0;
+    }
+}
 
 acl_emu_lane *acl_emu_lane_new(void)
 {
@@ -35,6 +54,8 @@ void acl_emu_lane_leave(acl_emu_lane *lane)
 {
     acl_emu_lock();
     int last = --lane->users == 0;
+    if (last)
+        drop(lane, lane->count);
     acl_emu_unlock();
     if (last) {
         free(lane->launches);
@@ -42,24 +63,24 @@ void acl_emu_lane_leave(acl_emu_lane *lane)
     }
 }
 
-void acl_emu_permit(uint64_t stream, acl_emu_lane *lane, uint64_t epoch)
+void acl_emu_remember_stream(uint64_t stream, acl_emu_lane *lane, uint64_t epoch)
 {
     acl_emu_lock();
     int known = acl_emu_lane_of(stream) == lane;
     acl_emu_unlock();
     if (known)
         return;
-    unsigned place = oldest++ % PERMITTED;
-    permitted[place].epoch = epoch;
-    permitted[place].stream = stream;
-    permitted[place].lane = lane;
+    unsigned place = oldest++ % STREAMS;
+    remembered[place].epoch = epoch;
+    remembered[place].stream = stream;
+    remembered[place].lane = lane;
 }
 
 acl_emu_lane *acl_emu_lane_of(uint64_t stream)
 {
-    for (int i = 0; i < PERMITTED; i++) {
-        if (permitted[i].epoch == acl_emu_epoch && permitted[i].stream == stream)
-            return permitted[i].lane;
+    for (int i = 0; i < STREAMS; i++) {
+        if (remembered[i].epoch == acl_emu_epoch && remembered[i].stream == stream)
+            return remembered[i].lane;
     }
     return NULL;
 }
@@ -89,17 +110,18 @@ static acl_emu_launch *add_launch(acl_emu_lane *lane)
     return &lane->launches[(lane->first + lane->count++) % lane->room];
 }
 
-int acl_emu_lane_add(acl_emu_lane *lane, const acl_emu_plan *plan, uint64_t workspace, const uint64_t *addresses)
+int acl_emu_lane_add(acl_emu_lane *lane, acl_emu_plan *plan, acl_emu_operands *operands, uint64_t workspace)
 {
-    acl_emu_launch *launch = add_launch(lane);
+    acl_emu_launch *launch = lane->closed ? NULL : add_launch(lane);
     if (!launch)
         return 0;
     launch->place = __atomic_add_fetch(&lane->bell.submitted, 1, __ATOMIC_SEQ_CST);
     launch->plan = plan;
+    launch->operands = operands;
     launch->workspace = workspace;
-    for (int i = 0; i < ACL_EMU_TENSORS; i++)
-        launch->addresses[i] = addresses[i];
-    __atomic_store_n(&lane->bell.gathers, !plan->native.run, __ATOMIC_RELAXED);
+    launch->done = 0;
+    plan->references++;
+    __atomic_store_n(&lane->bell.gathers, !plan->parts, __ATOMIC_RELAXED);
     if (lane->rings)
         acl_emu_bell_ring(&lane->bell, plan->is_long || __atomic_load_n(&lane->watchers, __ATOMIC_SEQ_CST));
     return 1;
@@ -118,31 +140,19 @@ void acl_emu_lane_number(acl_emu_lane *lane, int urgent)
 int acl_emu_lane_begin(acl_emu_lane *lane)
 {
     uintptr_t nobody = 0;
-    return __atomic_compare_exchange_n(&lane->turn, &nobody, (uintptr_t)permitted, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return __atomic_compare_exchange_n(&lane->turn, &nobody, (uintptr_t)remembered, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 void acl_emu_lane_end(acl_emu_lane *lane)
 {
-    if (__atomic_load_n(&lane->turn, __ATOMIC_SEQ_CST) != (uintptr_t)permitted)
+    if (__atomic_load_n(&lane->turn, __ATOMIC_SEQ_CST) != (uintptr_t)remembered)
         return;
     __atomic_store_n(&lane->turn, 0, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&lane->closed, __ATOMIC_SEQ_CST))
         __atomic_store_n(&lane->done, __atomic_load_n(&lane->bell.submitted, __ATOMIC_SEQ_CST), __ATOMIC_SEQ_CST);
 }
 
-/* With the lock held: removes launches from the front. */
-static void drop(acl_emu_lane *lane, size_t count)
-{
-    lane->first = (lane->first + count) % lane->room;
-    lane->count -= count;
-    if (!lane->count && lane->room > KEPT_ROOM) {
-        free(lane->launches);
-        lane->launches = NULL;
-        lane->first = lane->room = 0;
-    }
-}
-
-/* With the lock held: copies the launches from `place` on that follow one another, not beyond `last`. */
+/* With the lock held: copies the launches from `place` on that follow one another, not beyond `last`, with references of their own. */
 static size_t look(const acl_emu_lane *lane, int64_t place, int64_t last, acl_emu_launch *launches, size_t most)
 {
     size_t count = 0;
@@ -150,21 +160,37 @@ static size_t look(const acl_emu_lane *lane, int64_t place, int64_t last, acl_em
         const acl_emu_launch *launch = &lane->launches[(lane->first + count) % lane->room];
         if (launch->place != place + (int64_t)count)
             break;
+        launch->plan->references++;
+        launch->operands->references++;
         launches[count++] = *launch;
     }
     return count;
 }
 
-/* 0 where Python has to: it knows what to do, and what to say. */
-static int run_launch(const acl_emu_launch *launch)
+static int run_kernel(const acl_emu_native *native, const acl_emu_launch *launch)
 {
-    const acl_emu_native *native = &launch->plan->native;
     int64_t addresses[ACL_EMU_OPERANDS];
     if (!native->run || (native->workspace && !acl_emu_holds(launch->workspace, native->workspace)))
         return 0;
-    for (uint64_t i = 0; i < native->operands; i++)
-        addresses[i] = (int64_t)(native->places[i] < 0 ? launch->workspace : launch->addresses[native->places[i]]) + native->offsets[i];
+    for (uint64_t i = 0; i < native->operands; i++) {
+        uint64_t base = native->places[i] < 0 ? launch->workspace : launch->operands->items[native->places[i]].address;
+        addresses[i] = (int64_t)base + native->offsets[i];
+    }
     return native->run(native->program, addresses, native->threads) == 0;
+}
+
+/* 0 where Python has to: it knows what to do with the kernels that are left, and what to say. */
+static int run_launch(acl_emu_launch *launch)
+{
+    const acl_emu_plan *plan = launch->plan;
+    while (launch->done < plan->parts && run_kernel(&plan->natives[launch->done], launch))
+        launch->done++;
+    return plan->parts && launch->done == plan->parts;
+}
+
+static int is_short(const acl_emu_plan *plan)
+{
+    return plan->parts == 1 && plan->natives[0].is_short;
 }
 
 /* Whether the thread that runs the tasks may go on without Python. */
@@ -178,9 +204,9 @@ static int unwatched(const acl_emu_lane *lane)
 int acl_emu_lane_is_short(const acl_emu_lane *lane, int64_t place)
 {
     acl_emu_lock();
-    int is_short = lane->count == 1 && lane->done + 1 == place && lane->launches[lane->first].plan->native.is_short;
+    int found = lane->count == 1 && lane->done + 1 == place && is_short(lane->launches[lane->first].plan);
     acl_emu_unlock();
-    return is_short;
+    return found;
 }
 
 int64_t acl_emu_lane_run(acl_emu_lane *lane, int64_t place)
@@ -194,14 +220,42 @@ int64_t acl_emu_lane_run(acl_emu_lane *lane, int64_t place)
     acl_emu_unlock();
     while (ran < count && (!ran || unwatched(lane)) && run_launch(&launches[ran]))
         __atomic_store_n(&lane->done, launches[ran++].place, __ATOMIC_SEQ_CST);
-    if (ran) {
-        lane->ran_short = launches[ran - 1].plan->native.is_short;
-        acl_emu_lock();
-        if (lane->count) /* it has not been closed meanwhile */
-            drop(lane, ran);
-        acl_emu_unlock();
+    if (ran)
+        lane->ran_short = is_short(launches[ran - 1].plan);
+    acl_emu_lock();
+    if (lane->count) { /* it has not been closed meanwhile */
+        drop(lane, ran);
+        if (ran < count && lane->count)
+            lane->launches[lane->first].done = launches[ran].done;
     }
+    for (size_t i = 0; i < count; i++)
+        release(&launches[i]);
+    acl_emu_unlock();
     return (int64_t)ran;
+}
+
+/* aclrtSynchronizeStream(stream); what needs others, or failed, is left to Python */
+int acl_emu_synchronize(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result)
+{
+    (void)function;
+    acl_emu_lock();
+    acl_emu_lane *lane = acl_emu_open ? acl_emu_lane_of(arguments[0].u) : NULL;
+    if (lane)
+        lane->users++;
+    acl_emu_unlock();
+    if (!lane)
+        return 0;
+    const int64_t place = __atomic_load_n(&lane->bell.submitted, __ATOMIC_SEQ_CST);
+    if (lane->waits && lane->done < place && acl_emu_lane_begin(lane)) {
+        __atomic_store_n(&lane->bell.taken, place, __ATOMIC_SEQ_CST);
+        while (lane->done < place && acl_emu_lane_run(lane, place))
+            ;
+        acl_emu_lane_end(lane);
+    }
+    int done = lane->waits && lane->done >= place && lane->done == lane->bell.submitted && !lane->troubled && !lane->waiting && !lane->watchers;
+    acl_emu_lane_leave(lane);
+    result->i = 0;
+    return done;
 }
 
 int acl_emu_lane_serve(acl_emu_lane *lane, int64_t idle)
@@ -234,6 +288,20 @@ int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch)
     return found;
 }
 
+uint32_t acl_emu_addresses(const acl_emu_launch *launch, uint64_t *addresses, uint32_t room)
+{
+    for (uint32_t i = 0; i < launch->operands->count && i < room; i++)
+        addresses[i] = launch->operands->items[i].address;
+    return launch->operands->count;
+}
+
+void acl_emu_release_launch(acl_emu_launch *launch)
+{
+    acl_emu_lock();
+    release(launch);
+    acl_emu_unlock();
+}
+
 void acl_emu_lane_reach(acl_emu_lane *lane, int64_t place)
 {
     acl_emu_lock();
@@ -246,26 +314,12 @@ void acl_emu_lane_reach(acl_emu_lane *lane, int64_t place)
 void acl_emu_lane_close(acl_emu_lane *lane)
 {
     acl_emu_lock();
-    acl_emu_epoch++; /* no thread is permitted any more */
+    acl_emu_epoch++; /* no thread may use it any more */
+    drop(lane, lane->count);
     free(lane->launches);
     lane->launches = NULL;
     lane->first = lane->count = lane->room = 0;
     __atomic_store_n(&lane->closed, 1, __ATOMIC_SEQ_CST);
     acl_emu_unlock();
     acl_emu_bell_close(&lane->bell);
-}
-
-void acl_emu_set_regions(const int64_t *table)
-{
-    regions = table;
-}
-
-int acl_emu_holds(uint64_t address, uint64_t size)
-{
-    for (int64_t k = 0; regions && k < regions[0]; k++) {
-        const int64_t *region = regions + 1 + 3 * k;
-        if (address >= (uint64_t)region[0] && address < (uint64_t)region[1])
-            return size <= (uint64_t)region[1] - address;
-    }
-    return 0;
 }

@@ -63,10 +63,10 @@ static int can_read(uintptr_t address)
     return readable;
 }
 
-int acl_emu_readable(const int64_t *numbers, size_t count)
+int acl_emu_readable(const void *bytes, size_t size)
 {
-    uintptr_t first = (uintptr_t)numbers, last = first + count * sizeof *numbers - 1;
-    if (count == 0 || acl_emu_on_stack(first, count * sizeof *numbers))
+    uintptr_t first = (uintptr_t)bytes, last = first + size - 1;
+    if (size == 0 || acl_emu_on_stack(first, size))
         return 1;
     if (last < first || !can_read(first))
         return 0;

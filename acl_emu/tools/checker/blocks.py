@@ -81,7 +81,7 @@ class Book:
     def remove(self, address: int, origin: Origin, thing: object = None) -> Block | None:
         """Memory was given back; None where another thread has got it already."""
         block = self._alive.get(address)
-        if block is None or block.thing is not thing:
+        if block is None or block.thing != thing:
             return None
         del self._alive[address]
         del self._addresses[bisect_left(self._addresses, address)]

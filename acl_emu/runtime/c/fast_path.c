@@ -1,38 +1,28 @@
-/* Calls of a Python program that need no Python: both phases of an operator, for arguments that phase one was given before, and waiting
- * for a stream. A module of its own, since cffi would give Python's lock away and take it back at every call.
- *
- * Arguments are told apart by identity: handles stand for the same objects as long as nothing is destroyed or changed, which begins a
- * new epoch, and numbers do not change.
+/* Calls of a Python program that need no Python: both phases of operator calls that were seen before, destroying objects, and waiting for a
+ * stream. A module of its own, since cffi would give Python's lock away and take it back at every call.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #include "bridge.h"
 
-#define CALLS 64 /* that a door remembers */
+#define MOST_ARGUMENTS 64
 
 static const acl_emu_inside *inside;
-static uint64_t objects_epoch = 1;
 static PyTypeObject *handle_type, *executor_type; /* numbers of which repr says what they are, and those of executors */
-
-typedef struct {
-    PyObject *arguments; /* a tuple */
-    uint64_t epoch;
-    acl_emu_executor executor; /* what phase one makes of them; no plan: it is not known */
-} call;
 
 typedef struct {
     PyObject_HEAD
     uint64_t operator;
     PyObject *plan, *run; /* the long ways */
-    call calls[CALLS];
-} door;
+    PyObject *types; /* bytes: of each parameter of phase one its type, as struct spells it; P: a handle, s: a string */
+} fast_path;
 
 /* One phase, as a program calls it; its name, doc and signature are those of another object. */
 typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
-    door *door;
+    fast_path *fast_path;
     PyObject *described;
 } phase;
 
@@ -42,35 +32,54 @@ static int is_number(PyObject *one)
     return PyLong_CheckExact(one) || (handle_type && Py_TYPE(one)->tp_base == handle_type);
 }
 
-static call *place_of(door *self, PyObject *const *arguments, Py_ssize_t count)
+/* A whole number in the range of a C type; 0 where it is none. */
+static int take_integer(PyObject *given, char type, acl_emu_arg *argument)
 {
-    size_t hash = 0;
-    for (Py_ssize_t i = 0; i < count; i++)
-        hash = (hash ^ (size_t)arguments[i] >> 4) * 0x9E3779B97F4A7C15u;
-    return &self->calls[hash >> 32 & (CALLS - 1)];
-}
-
-/* Whether these are the arguments, and stand for what they stood for. */
-static int is_known(const call *known, PyObject *const *arguments, Py_ssize_t count)
-{
-    if (known->epoch != objects_epoch || !known->arguments || PyTuple_GET_SIZE(known->arguments) != count)
+    int overflow = 0;
+    int bits = type == 'b' || type == 'B' ? 8 : type == 'h' || type == 'H' ? 16 : type == 'i' || type == 'I' ? 32 : 64;
+    if (!PyLong_CheckExact(given))
         return 0;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (PyTuple_GET_ITEM(known->arguments, i) != arguments[i])
-            return 0;
+    long long value = PyLong_AsLongLongAndOverflow(given, &overflow);
+    argument->i = value;
+    if (overflow || (type < 'a' && value < 0))
+        return 0;
+    return bits == 64 || (type < 'a' ? value >> bits == 0 : value >> (bits - 1) == 0 || value >> (bits - 1) == -1);
+}
+
+static int take_float(PyObject *given, char type, acl_emu_arg *argument)
+{
+    if (!PyFloat_CheckExact(given) && !PyLong_CheckExact(given))
+        return 0;
+    double value = PyFloat_AsDouble(given);
+    if (PyErr_Occurred()) { /* a whole number that is too large */
+        PyErr_Clear();
+        return 0;
     }
+    argument->d = type == 'f' ? (double)(float)value : value;
     return 1;
 }
 
-/* Whether all of them are what they are for good. */
-static int is_fixed(PyObject *const *arguments, Py_ssize_t count)
+static int take_number(PyObject *given, uint64_t *number);
+
+/* An argument of phase one as C has it; 0 where it is not quite what it should be: whoever looks closer says so. */
+static int take_argument(PyObject *given, char type, acl_emu_arg *argument)
 {
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *one = arguments[i];
-        if (one != Py_None && !is_number(one) && !PyFloat_CheckExact(one) && !PyBool_Check(one) && !PyUnicode_CheckExact(one))
-            return 0;
+    switch (type) {
+    case 'P':
+        return take_number(given, &argument->u);
+    case 's':
+        argument->p = given == Py_None ? NULL : PyUnicode_CheckExact(given) ? PyUnicode_AsUTF8(given) : NULL;
+        PyErr_Clear(); /* a text that is no UTF-8 */
+        return argument->p || given == Py_None;
+    case '?':
+        argument->u = given == Py_True;
+        return PyBool_Check(given);
+    case 'f':
+    case 'd':
+        return take_float(given, type, argument);
+    default:
+        return take_integer(given, type, argument);
     }
-    return 1;
 }
 
 /* A number as an executor's handle. */
@@ -88,71 +97,36 @@ static PyObject *handle_of(uint64_t number)
     return made;
 }
 
-/* What phase one returns: the size of the workspace, a new executor, success. NULL where C has no room for it. */
-static PyObject *make_executor(const acl_emu_executor *executor)
+/* What phase one returns where the plan is known: the size of the workspace, a new executor, success. NULL where it is not. */
+static PyObject *plan_known(const fast_path *self, PyObject *const *given, Py_ssize_t count)
 {
-    uint64_t handle = 0;
-    inside->lock();
-    acl_emu_executor *made = inside->new_executor(&handle);
-    if (made)
-        *made = *executor;
-    inside->unlock();
-    PyObject *answer = made ? PyTuple_New(3) : NULL;
+    acl_emu_arg arguments[MOST_ARGUMENTS];
+    uint64_t hash, workspace, executor;
+    if (count != PyBytes_GET_SIZE(self->types) || count > MOST_ARGUMENTS)
+        return NULL;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!take_argument(given[i], PyBytes_AS_STRING(self->types)[i], &arguments[i]))
+            return NULL;
+    }
+    if (inside->plan_call(self->operator, arguments, &hash, &workspace, &executor) != 1)
+        return NULL;
+    PyObject *answer = PyTuple_New(3);
     if (answer) {
-        PyTuple_SET_ITEM(answer, 0, PyLong_FromUnsignedLongLong(executor->plan->workspace));
-        PyTuple_SET_ITEM(answer, 1, handle_of(handle));
+        PyTuple_SET_ITEM(answer, 0, PyLong_FromUnsignedLongLong(workspace));
+        PyTuple_SET_ITEM(answer, 1, handle_of(executor));
         PyTuple_SET_ITEM(answer, 2, PyLong_FromLong(0));
     }
     return answer;
 }
 
-static PyObject *door_plan(door *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+static PyObject *fast_plan(fast_path *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
     if (inside && *inside->open && !names) {
-        const call *known = place_of(self, arguments, count);
-        PyObject *answer = is_known(known, arguments, count) && known->executor.plan ? make_executor(&known->executor) : NULL;
+        PyObject *answer = plan_known(self, arguments, count);
         if (answer || PyErr_Occurred())
             return answer;
     }
     return PyObject_Vectorcall(self->plan, arguments, (size_t)count, names);
-}
-
-static PyObject *door_seen(door *self, PyObject *arguments)
-{
-    if (!PyTuple_CheckExact(arguments)) {
-        PyErr_SetString(PyExc_TypeError, "arguments must be a tuple");
-        return NULL;
-    }
-    PyObject *const *items = &PyTuple_GET_ITEM(arguments, 0);
-    const Py_ssize_t count = PyTuple_GET_SIZE(arguments);
-    call *known = place_of(self, items, count);
-    if (is_known(known, items, count))
-        Py_RETURN_TRUE;
-    if (is_fixed(items, count)) {
-        PyObject *before = known->arguments;
-        Py_INCREF(arguments);
-        known->arguments = arguments;
-        known->epoch = objects_epoch;
-        known->executor.plan = NULL;
-        Py_XDECREF(before);
-    }
-    Py_RETURN_FALSE;
-}
-
-static PyObject *door_remember(door *self, PyObject *const *given, Py_ssize_t count)
-{
-    if (count != 2 || !PyTuple_CheckExact(given[0])) {
-        PyErr_SetString(PyExc_TypeError, "remember(arguments, executor)");
-        return NULL;
-    }
-    PyObject *const *items = &PyTuple_GET_ITEM(given[0], 0);
-    const acl_emu_executor *executor = PyLong_AsVoidPtr(given[1]);
-    if (!executor)
-        return NULL;
-    call *known = place_of(self, items, PyTuple_GET_SIZE(given[0]));
-    if (is_known(known, items, PyTuple_GET_SIZE(given[0])))
-        known->executor = *executor;
-    Py_RETURN_NONE;
 }
 
 /* An address, a size or a handle; None is null. 0 where it is nothing of the kind: whoever looks closer says so. */
@@ -166,7 +140,7 @@ static int take_number(PyObject *given, uint64_t *number)
     return !overflow && value >= 0;
 }
 
-static PyObject *door_run(door *self, PyObject *const *given, Py_ssize_t count, PyObject *names)
+static PyObject *fast_run(fast_path *self, PyObject *const *given, Py_ssize_t count, PyObject *names)
 {
     uint64_t workspace, size, executor, stream;
     if (inside && !names && count == 4 && take_number(given[0], &workspace) && given[1] != Py_None && take_number(given[1], &size) &&
@@ -216,21 +190,13 @@ static PyObject *synchronize(PyObject *module, PyObject *const *given, Py_ssize_
     return heard ? NULL : PyBool_FromLong(done);
 }
 
-static PyObject *destroy_executor(PyObject *module, PyObject *const *given, Py_ssize_t count)
+static PyObject *destroy(PyObject *module, PyObject *const *given, Py_ssize_t count)
 {
-    acl_emu_arg handle, result;
+    uint64_t kind, handle;
     (void)module;
-    if (!inside || count != 1 || !take_number(given[0], &handle.u))
+    if (!inside || !*inside->open || count != 2 || !take_number(given[0], &kind) || !take_number(given[1], &handle))
         Py_RETURN_FALSE;
-    return PyBool_FromLong(inside->destroy_executor(0, &handle, &result));
-}
-
-static PyObject *forget(PyObject *module, PyObject *unused)
-{
-    (void)module;
-    (void)unused;
-    objects_epoch++;
-    Py_RETURN_NONE;
+    return PyBool_FromLong(inside->destroy((uint32_t)kind, handle));
 }
 
 static PyObject *connect(PyObject *module, PyObject *table)
@@ -259,44 +225,45 @@ static PyObject *use_handles(PyObject *module, PyObject *given)
     Py_RETURN_NONE;
 }
 
-static PyObject *door_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
+static PyObject *fast_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
 {
     unsigned long long operator;
-    PyObject *plan, *run;
+    PyObject *plan, *run, *types;
     (void)named;
-    if (!PyArg_ParseTuple(arguments, "KOO", &operator, &plan, &run))
+    if (!PyArg_ParseTuple(arguments, "KOOS", &operator, &plan, &run, &types))
         return NULL;
-    door *made = (door *)type->tp_alloc(type, 0);
+    fast_path *made = (fast_path *)type->tp_alloc(type, 0);
     if (made) {
         made->operator = operator;
         Py_INCREF(plan);
         Py_INCREF(run);
+        Py_INCREF(types);
         made->plan = plan;
         made->run = run;
+        made->types = types;
     }
     return (PyObject *)made;
 }
 
-static int door_visit(door *self, visitproc visit, void *arg)
+static int fast_visit(fast_path *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->plan);
     Py_VISIT(self->run);
     return 0;
 }
 
-static int door_clear(door *self)
+static int fast_clear(fast_path *self)
 {
     Py_CLEAR(self->plan);
     Py_CLEAR(self->run);
-    for (int i = 0; i < CALLS; i++)
-        Py_CLEAR(self->calls[i].arguments);
     return 0;
 }
 
-static void door_end(door *self)
+static void fast_end(fast_path *self)
 {
     PyObject_GC_UnTrack(self);
-    door_clear(self);
+    fast_clear(self);
+    Py_CLEAR(self->types);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -304,12 +271,12 @@ static void door_end(door *self)
 
 static PyObject *phase_one_call(PyObject *self, PyObject *const *arguments, size_t count, PyObject *names)
 {
-    return door_plan(((phase *)self)->door, arguments, PyVectorcall_NARGS(count), names);
+    return fast_plan(((phase *)self)->fast_path, arguments, PyVectorcall_NARGS(count), names);
 }
 
 static PyObject *phase_two_call(PyObject *self, PyObject *const *arguments, size_t count, PyObject *names)
 {
-    return door_run(((phase *)self)->door, arguments, PyVectorcall_NARGS(count), names);
+    return fast_run(((phase *)self)->fast_path, arguments, PyVectorcall_NARGS(count), names);
 }
 
 static PyObject *phase_asked(phase *self, void *attribute)
@@ -342,14 +309,14 @@ static PyObject *phase_reduce(phase *self, PyObject *unused)
 
 static int phase_visit(phase *self, visitproc visit, void *arg)
 {
-    Py_VISIT(self->door);
+    Py_VISIT(self->fast_path);
     Py_VISIT(self->described);
     return 0;
 }
 
 static int phase_clear(phase *self)
 {
-    Py_CLEAR(self->door);
+    Py_CLEAR(self->fast_path);
     Py_CLEAR(self->described);
     return 0;
 }
@@ -380,7 +347,7 @@ static PyMethodDef phase_methods[] = {
 
 static PyTypeObject phase_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "acl_emu.core._door.Phase",
+    .tp_name = "acl_emu.core._fast.Phase",
     .tp_basicsize = sizeof(phase),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_vectorcall_offset = offsetof(phase, call),
@@ -394,67 +361,64 @@ static PyTypeObject phase_type = {
     .tp_methods = phase_methods,
 };
 
-static PyObject *new_phase(door *self, PyObject *described, vectorcallfunc call)
+static PyObject *new_phase(fast_path *self, PyObject *described, vectorcallfunc call)
 {
     phase *made = (phase *)phase_type.tp_alloc(&phase_type, 0);
     if (made) {
         Py_INCREF(self);
         Py_INCREF(described);
         made->call = call;
-        made->door = self;
+        made->fast_path = self;
         made->described = described;
     }
     return (PyObject *)made;
 }
 
-static PyObject *door_phase_one(door *self, PyObject *described)
+static PyObject *fast_phase_one(fast_path *self, PyObject *described)
 {
     return new_phase(self, described, phase_one_call);
 }
 
-static PyObject *door_phase_two(door *self, PyObject *described)
+static PyObject *fast_phase_two(fast_path *self, PyObject *described)
 {
     return new_phase(self, described, phase_two_call);
 }
 
-static PyMethodDef door_methods[] = {
-    {"phase_one", METHOD(door_phase_one), METH_O, "Phase one, as a program calls it; the argument has its name, module, doc and signature."},
-    {"phase_two", METHOD(door_phase_two), METH_O, "The same for phase two."},
-    {"seen", METHOD(door_seen), METH_O, "Whether phase one was given these arguments before, and is worth to be remembered."},
-    {"remember", METHOD(door_remember), METH_FASTCALL, "What phase one made of these arguments: the address of an executor."},
+static PyMethodDef fast_methods[] = {
+    {"phase_one", METHOD(fast_phase_one), METH_O, "Phase one, as a program calls it; the argument has its name, module, doc and signature."},
+    {"phase_two", METHOD(fast_phase_two), METH_O, "The same for phase two."},
     {NULL, NULL, 0, NULL},
 };
 
-static PyTypeObject door_type = {
+static PyTypeObject fast_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "acl_emu.core._door.Door",
-    .tp_basicsize = sizeof(door),
+    .tp_name = "acl_emu.core._fast.FastPath",
+    .tp_basicsize = sizeof(fast_path),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_doc = "The quick way into an operator: its number, and the long ways of both phases.",
-    .tp_new = door_new,
-    .tp_dealloc = (destructor)door_end,
-    .tp_traverse = (traverseproc)door_visit,
-    .tp_clear = (inquiry)door_clear,
-    .tp_methods = door_methods,
+    .tp_new = fast_new,
+    .tp_dealloc = (destructor)fast_end,
+    .tp_traverse = (traverseproc)fast_visit,
+    .tp_clear = (inquiry)fast_clear,
+    .tp_methods = fast_methods,
 };
 
 static PyMethodDef functions[] = {
     {"connect", connect, METH_O, "The address of what the bridge has."},
-    {"destroy_executor", METHOD(destroy_executor), METH_FASTCALL, "Whether it was one that C has."},
-    {"forget", forget, METH_NOARGS, "What handles stand for may have changed."},
+    {"destroy", METHOD(destroy), METH_FASTCALL, "Destroy an object of a kind: whether it was alive, or had gone with its list."},
     {"use_handles", use_handles, METH_VARARGS, "The class of handles, and the one of those that are executors'."},
     {"synchronize", METHOD(synchronize), METH_FASTCALL, "Wait for a stream: whether it was done, and successfully."},
     {NULL, NULL, 0, NULL},
 };
 
-static PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_door", .m_size = -1, .m_methods = functions};
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_fast", .m_size = -1, .m_methods = functions};
 
-PyMODINIT_FUNC PyInit__door(void)
+PyMODINIT_FUNC PyInit__fast(void)
 {
-    if (PyType_Ready(&door_type) < 0 || PyType_Ready(&phase_type) < 0)
+    if (PyType_Ready(&fast_type) < 0 || PyType_Ready(&phase_type) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);
-    if (module && PyModule_AddObjectRef(module, "Door", (PyObject *)&door_type) < 0)
+    if (module && PyModule_AddObjectRef(module, "FastPath", (PyObject *)&fast_type) < 0)
         Py_CLEAR(module);
     return module;
 }
