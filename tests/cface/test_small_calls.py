@@ -340,6 +340,80 @@ assert listener.made == [made, executor] and listener.gone == [executor, early, 
 tensors[0] = tensor(memory[0], 4)
 run_once()
 """,
+    "objects": """
+def made(name, values, count):
+    function = getattr(lib, "aclCreate" + name)
+    function.restype = pointer
+    return function(values, ctypes.c_uint64(count))
+for name, kind, values in (("IntArray", ctypes.c_int64, [1, -2, 1 << 40]), ("FloatArray", ctypes.c_float, [0.5, -0.0]),
+                           ("BoolArray", ctypes.c_uint8, [0, 1, 7])):
+    found = handles.find(made(name, (kind * len(values))(*values), len(values)), object)
+    assert list(found.values) == [bool(value) if name == "BoolArray" else value for value in values], found
+    many = made(name, (kind * 5000)(*[1] * 5000), 5000)
+    assert len(handles.find(many, object)) == 5000
+    for bad in (1, 7, 4095, 2**64 - 8, memory[0]):
+        assert made(name, pointer(bad), 3) is None
+    for count in (0, 3):
+        empty = made(name, None, count)
+        assert len(handles.find(empty, object)) == 0
+        destroy_it = getattr(lib, "aclDestroy" + name)
+        assert (destroy_it(pointer(empty)), destroy_it(pointer(empty)), destroy_it(None)) == (0, 161002, 0)
+    assert made(name, (kind * 1)(), 2**40) is None
+lib.aclCreateScalar.restype = pointer
+scalar = lib.aclCreateScalar(ctypes.byref(ctypes.c_float(1.5)), acl.ACL_FLOAT)
+assert handles.find(scalar, object).value == 1.5
+assert lib.aclCreateScalar(pointer(8), acl.ACL_FLOAT) is None and lib.aclCreateScalar(None, acl.ACL_FLOAT) is None
+assert lib.aclCreateScalar(ctypes.byref(ctypes.c_float(1.5)), 999) is None
+assert lib.aclCreateScalar(ctypes.byref(ctypes.c_float(1.5)), acl.ACL_STRING) is None
+listed = made("ScalarList", (pointer * 2)(scalar, None), 2)
+assert handles.find(listed, object).members == (scalar, None)
+assert lib.aclDestroyTensorList(pointer(listed)) == 161002 and "a living aclScalarList" in acl.aclGetRecentErrMsg()
+assert lib.aclDestroyScalarList(pointer(listed)) == lib.aclDestroyScalar(pointer(scalar)) == 0
+assert lib.aclDestroyScalar(pointer(scalar)) == 161002
+listed = made("TensorList", (pointer * 2)(0x1234, tensors[0]), 2)
+assert lib.aclDestroyTensorList(pointer(listed)) == destroy(tensors[0]) == 0
+""",
+    "memory": """
+def malloc(size, policy=0):
+    address = pointer(77)
+    return lib.aclrtMalloc(ctypes.byref(address), ctypes.c_uint64(size), policy), address.value
+def copy(target, room, source, size, kind):
+    return lib.aclrtMemcpy(pointer(target), ctypes.c_uint64(room), pointer(source), ctypes.c_uint64(size), kind)
+host = (ctypes.c_float * 4)(1, 2, 3, 4)
+back = (ctypes.c_float * 4)()
+here, there = ctypes.addressof(host), ctypes.addressof(back)
+for _ in range(3):
+    used = acl.aclrtGetMemInfo(acl.ACL_HBM_MEM)
+    status, address = malloc(16)
+    assert status == 0 and address % 512 == 0
+    assert acl.aclrtGetMemInfo(acl.ACL_HBM_MEM)[0] < used[0]
+    assert copy(address, 16, here, 16, 1) == copy(there, 16, address, 16, 2) == 0
+    assert list(back) == [1, 2, 3, 4]
+    assert copy(address + 4, 8, address, 8, 3) == 0 and download(address) == [1, 1, 2, 4]
+    assert copy(address, 8, here, 16, 1) == 107000 and copy(address, 16, here, 16, 9) == 100000
+    assert copy(None, 16, here, 16, 1) == copy(address, 16, None, 16, 1) == 100000
+    assert copy(address, 16, address, 16, 3) == copy(address, 16, here, 0, 1) == 0
+    for bad in (1, 4095, 2**64 - 8, 0x5AC1000000000010, tensors[0]):
+        assert copy(address, 16, bad, 16, 1) == copy(bad, 16, address, 16, 2) == 507899, hex(bad)
+    for bad in (address + 1, address + 512 * 1000, 0x1000):
+        assert lib.aclrtFree(pointer(bad)) == 107000, hex(bad)
+    assert lib.aclrtFree(None) == 100000
+    assert lib.aclrtFree(pointer(address)) == 0 and lib.aclrtFree(pointer(address)) == 107000
+    assert acl.aclrtGetMemInfo(acl.ACL_HBM_MEM) == used
+    assert malloc(0)[0] == 100000 and malloc(2**63)[0] == 100000 and malloc(2**50)[0] == 207001
+    for bad in (None, 1, 2**64 - 8, memory[0]):
+        assert lib.aclrtMalloc(pointer(bad), ctypes.c_uint64(16), 0) == 100000
+blocks = [malloc(100 + 7 * i)[1] for i in range(300)]
+assert len(set(blocks)) == 300
+for address in blocks[::2] + blocks[1::2]:
+    assert lib.aclrtFree(pointer(address)) == 0
+assert acl.aclrtGetMemInfo(acl.ACL_HBM_MEM) == used
+results = []
+thread = threading.Thread(target=lambda: results.extend([malloc(16)[0], copy(memory[0], 16, here, 16, 1)]))
+thread.start()
+thread.join()
+assert results == [107002, 107002]
+""",
     "many threads": """
 def work(results):
     acl.aclrtSetDevice(0)

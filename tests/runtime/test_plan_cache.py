@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import acl_emu as acl
 import aclnnop
 from acl_emu.runtime import plans
+from acl_emu.spec import Operator
 from tests.conftest import message
 from tests.operators.case import Case, Refused, numbers
 from tests.runtime.support import create_tensor, download, smooth_l1, upload
@@ -105,6 +106,29 @@ def test_limit(device: int, monkeypatch: pytest.MonkeyPatch, text: str, kept: in
                 assert acl.aclrtSynchronizeStream(None) == 0
                 assert np.array_equal(call.out, call.expected)
         assert plans.count() == kept
+
+
+def test_plans_that_are_used_stay(device: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few shapes that come again and again, among many that come once."""
+    monkeypatch.setenv("ACLNN_CACHE_LIMIT", "8")
+    plans.limit.cache_clear()
+    decided: list[int] = []
+    decide = Operator._decide
+
+    def count(operator: Operator, found: Any) -> Any:
+        decided.append(found[0].view.shape[0])
+        return decide(operator, found)
+
+    monkeypatch.setattr(Operator, "_decide", count)
+    for once in range(100, 200):
+        for length in (1, 2, 3, once):
+            with smooth_l1(length) as call:
+                assert call.run(None) == acl.aclrtSynchronizeStream(None) == 0
+                assert np.array_equal(call.out, call.expected)
+    assert plans.count() == 8
+    assert len([length for length in decided if length >= 100]) == 100
+    assert len([length for length in decided if length < 100]) == 3
+    assert len(plans.numbered) < 32  # what is gone in C is gone here, soon
 
 
 def test_limit_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -162,6 +162,56 @@ def test_other_tensors_of_the_same_kind(call: SmoothL1, entered: list[str]) -> N
     assert not entered
     for address in memory_:
         assert acl.aclrtFree(address) == 0
+
+
+FOREACH_PLAN, FOREACH_RUN = aclnnop.aclnnForeachNegGetWorkspaceSize, aclnnop.aclnnForeachNeg
+
+
+@contextmanager
+def tensor_list(*places: tuple[int, int]) -> Iterator[int]:
+    """A list of tensors of so many floats at these addresses."""
+    made = acl.aclCreateTensorList([create_tensor((count,), address) for address, count in places])
+    assert made is not None
+    yield made
+    assert acl.aclDestroyTensorList(made) == 0
+
+
+def test_lists(device: int, entered: list[str]) -> None:
+    """Members count, not the list that holds them."""
+    plans.forget()
+    values = np.arange(1, 25, dtype=np.float32)
+    source, target = upload(values), upload(np.zeros(24, np.float32))
+    for first in (0, 8, 16):
+        places = [(4 * first + 4 * offset, count) for offset, count in ((0, 1), (1, 3), (4, 4))]
+        with tensor_list(*[(source + at, n) for at, n in places]) as x, tensor_list(*[(target + at, n) for at, n in places]) as out:
+            size, executor, status = FOREACH_PLAN(x, out)
+            workspace = allocate(size) if size else None
+            assert (status, FOREACH_RUN(workspace, size, executor, None), acl.aclrtSynchronizeStream(None)) == (0, 0, 0)
+            assert not workspace or acl.aclrtFree(workspace) == 0
+    assert np.array_equal(download(target, 24), -values)
+    assert len(entered) == 1
+    assert acl.aclrtFree(source) == acl.aclrtFree(target) == 0
+
+
+@not_eager
+def test_a_list_that_the_engine_leaves_halfway(schedule: str, device: int, entered: list[str]) -> None:
+    """In place: what the engine has done before it met a member that overlaps is not done again."""
+    plans.forget()
+    values = np.arange(1, 9, dtype=np.float32)
+    address = upload(np.zeros(9, np.float32))
+    with (
+        tensor_list((address, 2), (address + 8, 4), (address + 28, 1)) as x,
+        tensor_list((address, 2), (address + 12, 4), (address + 28, 1)) as out,
+    ):
+        for _ in range(3):
+            assert acl.aclrtMemcpy(address, 32, values, 32, acl.ACL_MEMCPY_HOST_TO_DEVICE) == 0
+            size, executor, status = FOREACH_PLAN(x, out)
+            workspace = allocate(size) if size else None
+            assert (status, FOREACH_RUN(workspace, size, executor, None), acl.aclrtSynchronizeStream(None)) == (0, 0, 0)
+            assert download(address, 8).tolist() == [-1, -2, 3, -3, -4, -5, -6, -8]
+            assert not workspace or acl.aclrtFree(workspace) == 0
+    assert len(entered) == 1
+    assert acl.aclrtFree(address) == 0
 
 
 def test_a_negative_offset_is_another_kind(call: SmoothL1) -> None:
