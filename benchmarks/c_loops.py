@@ -14,7 +14,8 @@ from cffi import FFI
 from acl_emu.cface import toolkit
 
 SOURCE = Path(__file__).with_name("small_calls.c")
-LOOPS = ("waited", "queued", "planned", "created", "lives")
+OBJECTS = ("created", "scalars", "arrays", "allocated", "copied", "copied_from_heap")
+LOOPS = ("waited", "queued", "planned", "offsets", "listed", "lives", *OBJECTS)
 
 
 @lru_cache(maxsize=None)

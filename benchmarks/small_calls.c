@@ -1,12 +1,14 @@
 /* Small calls from C, in loops that another side can be timed against in the same process. Every function returns the first failure. */
 #include "acl/acl.h"
+#include "aclnnop/aclnn_foreach_neg.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
 
-enum { TENSORS = 4, ELEMENTS = 8 };
+enum { TENSORS = 4, ELEMENTS = 8, WORK = 65536 };
 
 static const int64_t dims[] = {ELEMENTS};
 static void *memory[TENSORS];
 static aclTensor *tensors[TENSORS];
+static void *work;
 static aclrtStream stream;
 
 static int plan(uint64_t *size, aclOpExecutor **executor)
@@ -26,6 +28,7 @@ int small_prepare(const float *values)
 {
     int failed = aclrtSetDevice(0);
     failed = failed ? failed : aclrtCreateStream(&stream);
+    failed = failed ? failed : aclrtMalloc(&work, WORK, ACL_MEM_MALLOC_HUGE_FIRST);
     for (int i = 0; i < TENSORS && !failed; i++) {
         failed = aclrtMalloc(&memory[i], ELEMENTS * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST);
         failed = failed ? failed
@@ -84,6 +87,106 @@ int small_created(int calls)
     return failed;
 }
 
+int small_scalars(int calls)
+{
+    const float value = 1;
+    int failed = 0;
+    for (int i = 0; i < calls && !failed; i++) {
+        failed = aclDestroyScalar(aclCreateScalar((void *)&value, ACL_FLOAT));
+    }
+    return failed;
+}
+
+int small_arrays(int calls)
+{
+    const int64_t values[] = {1, 2, 3};
+    int failed = 0;
+    for (int i = 0; i < calls && !failed; i++) {
+        failed = aclDestroyIntArray(aclCreateIntArray(values, 3));
+    }
+    return failed;
+}
+
+int small_allocated(int calls)
+{
+    int failed = 0;
+    for (int i = 0; i < calls && !failed; i++) {
+        void *address;
+        failed = aclrtMalloc(&address, 256, ACL_MEM_MALLOC_HUGE_FIRST);
+        failed = failed ? failed : aclrtFree(address);
+    }
+    return failed;
+}
+
+/* 64 bytes to the device, from the stack, and from memory that has to be looked at. */
+static int copied(int calls, void *host)
+{
+    int failed = 0;
+    for (int i = 0; i < calls && !failed; i++) {
+        failed = aclrtMemcpy(work, WORK, host, 64, ACL_MEMCPY_HOST_TO_DEVICE);
+    }
+    return failed;
+}
+
+int small_copied(int calls)
+{
+    char host[64] = {0};
+    return copied(calls, host);
+}
+
+int small_copied_from_heap(int calls)
+{
+    static char host[64];
+    return copied(calls, host);
+}
+
+/* Phase one and two for tensors at a new offset each time, waited for. */
+int small_offsets(int calls)
+{
+    static int64_t offset;
+    int failed = 0;
+    for (int i = 0; i < calls && !failed; i++) {
+        aclTensor *own[TENSORS];
+        offset = (offset + 1) % (WORK / sizeof(float) - ELEMENTS);
+        for (int k = 0; k < TENSORS; k++) {
+            own[k] = aclCreateTensor(dims, 1, ACL_FLOAT, NULL, offset, ACL_FORMAT_ND, dims, 1, work);
+        }
+        uint64_t size = 0;
+        aclOpExecutor *executor = NULL;
+        failed = aclnnSmoothL1LossBackwardGetWorkspaceSize(own[0], own[1], own[2], 0, 1.0f, own[3], &size, &executor);
+        failed = failed ? failed : aclnnSmoothL1LossBackward(NULL, size, executor, stream);
+        failed = failed ? failed : aclrtSynchronizeStream(stream);
+        for (int k = 0; k < TENSORS; k++) {
+            int destroyed = aclDestroyTensor(own[k]);
+            failed = failed ? failed : destroyed;
+        }
+    }
+    return failed;
+}
+
+/* An operator over lists of eight tensors, waited for each time. */
+int small_listed(int calls)
+{
+    const aclTensor *members[2][8];
+    aclTensorList *lists[2];
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 8; i++) {
+            members[k][i] = aclCreateTensor(dims, 1, ACL_FLOAT, NULL, (k * 8 + i) * ELEMENTS, ACL_FORMAT_ND, dims, 1, work);
+        }
+        lists[k] = aclCreateTensorList(members[k], 8);
+    }
+    int failed = 0;
+    for (int i = 0; i < calls && !failed; i++) {
+        uint64_t size = 0;
+        aclOpExecutor *executor = NULL;
+        failed = aclnnForeachNegGetWorkspaceSize(lists[0], lists[1], &size, &executor);
+        failed = failed ? failed : size > WORK / 2;
+        failed = failed ? failed : aclnnForeachNeg((char *)work + WORK / 2, size, executor, stream);
+        failed = failed ? failed : aclrtSynchronizeStream(stream);
+    }
+    return aclDestroyTensorList(lists[0]) || aclDestroyTensorList(lists[1]) || failed;
+}
+
 /* A program that makes everything anew for every call, and gives it back. */
 int small_lives(int calls)
 {
@@ -108,7 +211,7 @@ int small_lives(int calls)
 
 int small_finish(void)
 {
-    int failed = aclrtDestroyStream(stream);
+    int failed = aclrtDestroyStream(stream) || aclrtFree(work);
     for (int i = 0; i < TENSORS; i++) {
         failed = failed || aclDestroyTensor(tensors[i]) || aclrtFree(memory[i]);
     }

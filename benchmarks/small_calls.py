@@ -19,6 +19,7 @@ from benchmarks.timing import Budget, Side, in_turn
 ELEMENTS = 8
 CALLS = 500
 QUEUED = 10_000
+LOOPS = ("waited", "planned", "offsets", "listed", *c_loops.OBJECTS)
 
 
 def expression(grad: Any, x: Any, y: Any, beta: float) -> Any:
@@ -89,7 +90,7 @@ def measure() -> dict[str, float]:
         runs: dict[str, tuple[Callable[[], object], int]] = {
             "numpy": (bare, CALLS),
             "callback": (lambda: lib.call_empty(CALLS), CALLS),
-            **{f"C {name}": (_checked(getattr(lib, f"small_{name}"), CALLS), CALLS) for name in ("waited", "planned", "created")},
+            **{f"C {name}": (_checked(getattr(lib, f"small_{name}"), CALLS), CALLS) for name in LOOPS},
             "C queued": (_checked(lib.small_queued, QUEUED), QUEUED),
             **{f"Python {name}": (run, QUEUED if name == "queued" else CALLS) for name, run in python.items()},
         }

@@ -88,11 +88,23 @@ def of_small_calls(seconds: dict[str, float]) -> list[Verdict]:
     return [
         _one("small call from C: at most 4 × numpy", seconds["C waited"] / seconds["numpy"], lambda x: x <= 4),
         _one("small call from Python: at most 6 × numpy", seconds["Python waited"] / seconds["numpy"], lambda x: x <= 6),
-        _one("10,000 queued calls from C: at least 2 × the rate", seconds["C waited"] / seconds["C queued"], lambda x: x >= 2),
-        _one(
-            "10,000 queued calls from Python: at least 2 × the rate", seconds["Python waited"] / seconds["Python queued"], lambda x: x >= 2
+        _one("10,000 queued calls from C: at most 0.5 × numpy each", seconds["C queued"] / seconds["numpy"], lambda x: x <= 0.5),
+        _one("10,000 queued calls from Python: at most 0.5 × numpy each", seconds["Python queued"] / seconds["numpy"], lambda x: x <= 0.5),
+        *(
+            _one(f"{what} from C: at most {most} callbacks", seconds[f"C {name}"] / seconds["callback"], lambda x, most=most: x <= most)
+            for name, what, most in (
+                ("created", "create and destroy a tensor", 5),
+                ("scalars", "create and destroy a scalar", 5),
+                ("arrays", "create and destroy an array", 5),
+                ("allocated", "aclrtMalloc and aclrtFree", 15),
+                ("copied_from_heap", "aclrtMemcpy of 64 bytes", 15),
+            )
         ),
-        _one("create and destroy a tensor from C: at most 5 callbacks", seconds["C created"] / seconds["callback"], lambda x: x <= 5),
+        _one(
+            "another offset: at most 1.5 × the call and its tensors",
+            seconds["C offsets"] / (seconds["C waited"] + 4 * seconds["C created"]),
+            lambda x: x <= 1.5,
+        ),
     ]
 
 
