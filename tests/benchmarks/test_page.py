@@ -91,9 +91,9 @@ def test_who_has_the_bandwidth_of_a_copy_needs_no_gain() -> None:
 
 SMALL = {
     **dict.fromkeys(("numpy", "callback", "C planned", "C listed", "Python queued", "Python planned"), 1e-6),
-    **dict.fromkeys(("C created", "C scalars", "C arrays", "C allocated", "C copied", "C copied_from_heap"), 5e-6),
-    "C queued": 0.5e-6,
-    "C offsets": 36e-6,
+    **dict.fromkeys(("C created", "C scalars", "C arrays", "C allocated", "C copied", "C copied_from_heap"), 4e-6),
+    "C queued": 0.4e-6,
+    "C offsets": 29e-6,
     "C waited": 4e-6,
     "Python waited": 6.1e-6,
 }
