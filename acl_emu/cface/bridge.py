@@ -52,6 +52,8 @@ _QUICK = {
     "aclrtSynchronizeStream": "acl_emu_synchronize",
 }
 """What C carries out by itself where it can. Operators join them at their first call."""
+_NEED_A_CONTEXT = ("aclrtMalloc", "aclrtMemcpy", "aclrtSynchronizeStream")
+"""Python says whether there is one."""
 _quick: Any = None
 _kept: list[Any] = []
 """What libraries hold pointers to."""
@@ -77,7 +79,7 @@ def attach(side: int, names: int, count: int) -> None:
 def _hand_over() -> None:
     """From now on C answers alone."""
     for function, name in enumerate(_names):
-        if name not in _QUICK:
+        if name not in _QUICK or name in _NEED_A_CONTEXT:
             _quick[function] = ffi.NULL
     if _names:
         last_calls.hand_over(_names)

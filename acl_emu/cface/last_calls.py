@@ -46,7 +46,7 @@ RULES = {
 
 
 def _living() -> Iterator[tuple[str, int]]:
-    yield from ((DEVICE_MEMORY, address) for region in memory.regions() for address in region.addresses())
+    """What C does not know of by itself."""
     yield from ((HOST_MEMORY, address) for address in memory.host.addresses())
     for handle, thing in handles.alive.items():
         belongs_to_the_library = isinstance(thing, context.Context) and thing.primary

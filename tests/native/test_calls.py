@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from acl_emu.core import observe
 from acl_emu.engine.calls import Call
 from tests.conftest import run_python
 from tests.native.support import engine_is
@@ -233,7 +234,7 @@ def left_to_numpy(case: Case) -> list[bool]:
         patch.setattr(Call, "in_numpy", lambda *_: left.__setitem__(-1, True))
         original(self, *bound)
 
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, observe.watched(observe.Tool()):  # what is watched is run by Python
         patch.setattr(Call, "__call__", watched)
         case.results()
     return left
@@ -344,6 +345,7 @@ def test_a_fault_leaves_the_gradient_alone() -> None:
 
 
 _AGAIN = """
+from acl_emu.core import observe
 from acl_emu.engine.calls import Call
 asked, original = [], Call.__call__
 def watched(self, *bound):

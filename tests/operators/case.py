@@ -269,7 +269,7 @@ def _require(function: str, status: int) -> None:
 def _device_bytes() -> list[bytes]:
     """Every living allocation of device memory."""
     found = []
-    for region in memory._regions:
+    for region in memory.regions():
         for address in region.addresses():
             allocation = region.find(address)
             assert allocation is not None
