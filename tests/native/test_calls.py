@@ -366,11 +366,11 @@ for _ in range(5):
     print((held(room, 16384) == a @ b).all(), np.allclose(held(losses, 81920), -log[np.arange(20), target]))
     acl.aclrtMemset(memory + 16384, 1600, 0, 1600)
     acl.aclrtMemset(memory + 81920, 80, 0, 80)
-print(len(asked) <= 4)
+print(not asked)
 target[7] = 4
 acl.aclrtMemcpy(memory + 73728, 160, target, 160, acl.ACL_MEMCPY_HOST_TO_DEVICE)
 print(call("aclnnCrossEntropyLoss", *entropy) == acl.ACL_ERROR_RT_AICORE_EXCEPTION, "target[7] is 4" in acl.aclGetRecentErrMsg())
-print((held(losses, 81920) == 0).all(), len(asked) > 4)
+print((held(losses, 81920) == 0).all(), len(asked) == 1)
 """
 
 
