@@ -25,6 +25,9 @@ _END = _BASE + (1 << 48)
 IN_C = _BASE + (1 << 47)
 """From here on numbers are given out in C, to the objects that live there."""
 
+_SLOT_BITS = 22
+"""Of a number that C gives out: see ``runtime/c/objects.c``."""
+
 _numbers = itertools.count(1)
 alive: dict[int, Any] = {}
 """Objects by handle, but for those that live in C."""
@@ -186,6 +189,14 @@ def destroy(handle: int, kind: type[Any]) -> bool:
             if one is not None:
                 observe.watching.tell("object_gone", number, one)
     return done
+
+
+def short(handle: int) -> str:
+    """A number that people can read, and tell from others; of what lives in C the place, and how often that was used before."""
+    if handle < IN_C:
+        return str((handle - _BASE) // _STEP)
+    uses, place = divmod((handle - IN_C) // _STEP, 1 << _SLOT_BITS)
+    return f"{place + 1}.{uses}" if uses else str(place + 1)
 
 
 def describe(handle: int) -> str:

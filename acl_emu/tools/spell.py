@@ -35,7 +35,7 @@ def view(of: View) -> str:
 
 def handle(number: int) -> str:
     """A handle that no living object has any more."""
-    return f"#{(number & 0xFFFF_FFFF_FFFF) >> 4}"
+    return f"#{handles.short(number)}"
 
 
 def argument(value: Any, parameter: str = "") -> str:
