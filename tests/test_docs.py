@@ -91,8 +91,8 @@ def steady(text: str) -> list[str]:
 
 
 def printed_as_shown(printed: list[str], shown: list[str]) -> bool:
-    """Whether the lines are the same; ``...`` stands for any."""
-    pattern = "".join(r"(?:.*\n)*" if line == "..." else re.escape(line) + r"\n" for line in shown)
+    """Whether the lines are the same; ``...`` stands for any, or for the rest of one."""
+    pattern = "".join(r"(?:.*\n)*" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + r"\n" for line in shown)
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in printed)) is not None
 
 

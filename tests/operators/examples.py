@@ -15,6 +15,7 @@ import pytest
 import acl_emu as acl
 import aclnnop
 from acl_emu.core import dtypes, soc
+from acl_emu.runtime import plans
 from acl_emu.spec.kinds import TensorKind, tensor_kind
 from aclnnop.registry import MODULES
 from tests.operators.case import Array, Case
@@ -83,11 +84,13 @@ def emulating(chip: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ACL_EMU_SOC", chip)
         soc.current.cache_clear()
+        plans.forget()
         try:
             yield
         finally:
             patch.undo()
             soc.current.cache_clear()
+            plans.forget()
 
 
 @lru_cache(maxsize=4)
