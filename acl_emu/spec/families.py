@@ -61,11 +61,13 @@ def in_place(
     const: bool = False,
     rank: tuple[int, int] | None = None,
     products: frozenset[Product] | None = None,
+    instead: Mapping[str, Kind] | None = None,
 ) -> Operator:
     """``aclnnInplaceXxx`` of ``aclnnXxx(self, ..., out)``: the first parameter is also the output.
 
     It takes the types that are both inputs and outputs of the plain operator, unless ``types`` (and ``on``) says otherwise. ``ref`` is
-    what the parameter is called where that is not the plain operator's with ``Ref`` behind it; ``const``: whether the prototype says so.
+    what the parameter is called where that is not the plain operator's with ``Ref`` behind it; ``const``: whether the prototype says so;
+    ``instead``: the kinds of other parameters, by name, where they are not the plain operator's.
     """
     (first, taken), *others, (_, given) = plain.parameters
     if not (isinstance(taken, TensorKind) and isinstance(given, TensorKind) and given.io == "out"):
@@ -78,7 +80,7 @@ def in_place(
     kind = InOut(*allowed, const=const, rank=limits, formats=taken.formats, on=on)
     made = derived(
         f"aclnnInplace{plain.name.removeprefix('aclnn')}",
-        {ref or f"{first}Ref": kind, **dict(others)},
+        {ref or f"{first}Ref": kind, **dict(others), **(instead or {})},
         lambda changed, *values: plain.function(changed, *values, changed),
         module=plain.module,
         doc=f"{plain.name} in place: {plain.summary[:1].lower()}{plain.summary[1:]}",
