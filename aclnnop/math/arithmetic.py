@@ -56,9 +56,20 @@ NumberScalar = Annotated[Scalar, HandleKind(Scalar, *NUMBERS)]
 RealScalar = Annotated[Scalar, HandleKind(Scalar, *REALS)]
 
 
-def combined(kernel: Callable[..., Array], left: Operand, right: Operand | Scalar, out: Operand, alpha: Scalar | None = None) -> Plan:
-    """``out = kernel(left, right, alpha)`` in the type that both are promoted to; ``right`` broadcasts, ``alpha`` is converted."""
-    dtype = promote(left, right) if isinstance(right, Operand) else promote_scalar(left, right, "other")
+def combined(
+    kernel: Callable[..., Array],
+    left: Operand,
+    right: Operand | Scalar,
+    out: Operand,
+    alpha: Scalar | None = None,
+    *,
+    name: str = "other",
+) -> Plan:
+    """``out = kernel(left, right, alpha)`` in the type that both are promoted to; ``right`` broadcasts, ``alpha`` is converted.
+
+    ``name`` is that of ``right`` where it is a number.
+    """
+    dtype = promote(left, right) if isinstance(right, Operand) else promote_scalar(left, right, name)
     if alpha is not None and (dtype is not BOOL or alpha.dtype.kind != "integer"):  # truth values take whole numbers
         scalar_castable(alpha, "alpha", dtype)
     castable(dtype, out)

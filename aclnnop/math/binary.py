@@ -46,13 +46,14 @@ from acl_emu.spec import (
     numbers,
     promote,
     promote_scalar,
+    require,
     shape_is,
 )
 from acl_emu.spec.families import calling_module, derived
 from acl_emu.spec.kinds import Kind, TensorKind
 from aclnnop.math.arithmetic import half_parts
 from aclnnop.math.conversion import converted
-from aclnnop.math.unary import COMPLEX, FLOATS, REALS, Types, without_bf16
+from aclnnop.math.unary import COMPLEX, REALS, Types, without_bf16
 
 Formula = Callable[..., Any]
 Value = Operand | Scalar | None
@@ -65,6 +66,8 @@ REAL_NUMBERS = (*REALS, *INTEGERS, BOOL)
 NUMBERS = (*REAL_NUMBERS, *COMPLEX)
 EVERY = (*NUMBERS, *UNSIGNED)
 ORDERED = (*REAL_NUMBERS, *UNSIGNED)
+BITS = (*INTEGERS, UINT16, BOOL)
+WIDE_BITS = (*BITS, UINT32, UINT64)
 
 NOT_310B = ALL - {Product.A310B}
 NOT_310 = NOT_310B - {Product.A310P}
@@ -98,6 +101,7 @@ def binary(
     rule: Rule = kept,
     whole: Formula | None = None,
     wide: bool = False,
+    computed: TensorKind | None = None,
     on: dict[Product, Types] | None = None,
     results_on: dict[Product, Types] | None = None,
     products: frozenset[Product] = NOT_310B,
@@ -107,6 +111,7 @@ def binary(
 
     ``types`` are those of both tensors, ``on`` where a product has others; ``results`` and ``results_on`` are those of ``out`` where they
     differ. ``whole`` is the formula of whole numbers where it is another one, ``wide``: whether FLOAT is evaluated in float64.
+    ``computed`` declares which promoted types there are, where not all of them are computed in.
     """
 
     def declare(formula: Formula) -> Operator:
@@ -116,14 +121,18 @@ def binary(
         kinds = {first: In(*types, on=taken), second: In(*types, on=taken), "out": Out(*(results or types), const=const_out, on=given)}
 
         def plan(left: Value, right: Value, out: Operand) -> Plan:
-            via = rule(common(first, left, second, right), out)
+            dtype = common(first, left, second, right)
+            if computed is not None:
+                allowed = computed.dtypes_on(soc.current())
+                require(dtype in allowed, f"{first} and {second} are combined in {dtype}, expected one of {', '.join(map(str, allowed))}")
+            via = rule(dtype, out)
             shape_is(out, result_shape(left, right), "that of the result")
             chosen = whole if whole is not None and via.kind in ("integer", "bool") else formula
             return applied(chosen, (left, right), via, out, wide=wide, is_truth=rule is truth)
 
         doc = inspect.getdoc(formula) or ""
         operator = derived(formula.__name__, kinds, plan, module=formula.__module__, doc=doc, products=products)
-        operator.example(lambda: binary_examples(operator))
+        operator.example(lambda: binary_examples(operator, computed))
         return operator
 
     return declare
@@ -157,7 +166,17 @@ def with_scalar(
         products=plain.products if products is None else products,
         checks=plain.checks,
     )
-    operator.example(lambda: binary_examples(operator))
+    tensor_name, stored = (second if scalar == first else first), kinds[last]
+    assert isinstance(stored, TensorKind)
+
+    @operator.example
+    def from_plain() -> Iterator[Example]:
+        for example in plain.examples():
+            result = example[last]
+            if dtypes.from_numpy(result.dtype) in stored.allowed:
+                expanded = np.broadcast_to(example[tensor_name], result.shape).copy()
+                yield {**example, tensor_name: expanded, scalar: example[scalar].ravel()[0]}
+
     return operator
 
 
@@ -232,22 +251,16 @@ SHOWN = (FLOAT, FLOAT16, BF16, DOUBLE, COMPLEX64, INT8, INT32, INT64, UINT64, BO
 """What examples are made of, as far as an operator takes it."""
 
 
-def binary_examples(operator: Operator) -> Iterator[Example]:
-    """Small numbers of several types of the chip, none of them zero: tensors that broadcast, or a tensor and a number."""
-    (first, left), (second, right), (out, given) = operator.parameters
-    tensor = left if isinstance(left, TensorKind) else right
-    assert isinstance(tensor, TensorKind)
+def binary_examples(operator: Operator, computed: TensorKind | None = None) -> Iterator[Example]:
+    """Small numbers of several types of the chip, none of them zero, in tensors that broadcast."""
+    (first, taken), (second, _), *_, (out, given) = operator.parameters
+    assert isinstance(taken, TensorKind)
     assert isinstance(given, TensorKind)
-    taken, stored = (kind.dtypes_on(soc.current()) for kind in (tensor, given))
+    inputs, outputs, promoted = (kind.dtypes_on(soc.current()) for kind in (taken, given, computed or taken))
     for dtype in SHOWN:
-        if dtype in taken:
-            shapes = ((3, 4, 5), (4, 1)) if left.c_type == right.c_type else ((3, 4, 5), (3, 4, 5))
-            values = [
-                small(shape, dtype, seed) if isinstance(kind, TensorKind) else small((), FLOAT if dtype in FLOATS else dtype, seed)[()]
-                for seed, (shape, kind) in enumerate(zip(shapes, (left, right), strict=True))
-            ]
-            result = next(one for one in (dtype, BOOL, FLOAT) if one in stored)
-            yield {first: values[0], second: values[1], out: numbers((3, 4, 5), result, 3)}
+        if dtype in inputs and dtype in promoted:
+            result = next(one for one in (dtype, BOOL, FLOAT) if one in outputs)
+            yield {first: small((3, 4, 5), dtype, 1), second: small((4, 1), dtype, 2), out: numbers((3, 4, 5), result, 3)}
 
 
 def small(shape: Shape, dtype: DType, seed: int) -> Array:
