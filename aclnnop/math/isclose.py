@@ -20,10 +20,15 @@ def aclnnIsClose(self: RealIn, other: RealIn, rtol: Double, atol: Double, equalN
     is_whole = dtype.kind in ("integer", "bool")
 
     def close(x: Array, y: Array) -> Array:
-        same, first, second = x == y, x.astype(np.float64) if is_whole else x, y.astype(np.float64) if is_whole else y
-        near = np.abs(first - second) <= atol + rtol * np.abs(second)
-        found: Array = same | (near & (np.abs(first) < np.inf) & (np.abs(second) < np.inf))
+        if is_whole:
+            return within(np.abs(x.astype(np.int64) - y.astype(np.int64)), np.abs(y.astype(np.float64)))
+        finite = (np.abs(x) < np.inf) & (np.abs(y) < np.inf)
+        found: Array = (x == y) | (within(np.abs(x - y), np.abs(y)) & finite)
         return found | ((x != x) & (y != y)) if equalNan else found
+
+    def within(difference: Array, magnitude: Array) -> Array:
+        allowed: Array = difference <= atol + rtol * magnitude
+        return allowed
 
     return applied(close, (self, other), dtype, out, wide=True, is_truth=True)
 

@@ -42,7 +42,7 @@ def saturating(formula: Formula, via: DType) -> Formula:
     low, high = np.iinfo(via.numpy).min, np.iinfo(via.numpy).max
 
     def bounded(x: Array, y: Any) -> Any:
-        exact = np.power(np.float64(x), np.float64(y))
+        exact = np.power(np.float64(x), np.maximum(np.float64(y), 0))
         return np.where(exact >= high + 1.0, high, np.where(exact < low, low, formula(x, y)))
 
     return bounded
