@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from acl_emu.spec import Array, Product, in_place
-from aclnnop.math.binary import NOT_310B, binary, floating
+from acl_emu.spec import Array, in_place
+from aclnnop.math.binary import binary, floating
 from aclnnop.math.unary import FLOATS, WHOLE
 
 
-@binary(*FLOATS, *WHOLE, rule=floating, wide=True, products=NOT_310B - {Product.A950})
+@binary(*FLOATS, *WHOLE, rule=floating, wide=True)
 def aclnnXLogYTensor(self: Array, other: Array) -> Any:
     """Multiply every element by the logarithm of the other one; zero stays zero, unless the other one is NaN."""
     return np.where((self == 0) & (other == other), 0, self * np.log(other))

@@ -137,10 +137,10 @@ TABLE: dict[str, Row] = {
         x_log_y,
         forms(
             "XLogYTensor",
-            "A3 A2 310P 910",
+            MOST,
             "InplaceXLogYTensor",
             "XLogYScalarSelf",
-            elsewhere=forms("XLogYScalarOther", "A3 A2 910", "InplaceXLogYScalarOther"),
+            elsewhere=forms("XLogYScalarOther", NOT_310, "InplaceXLogYScalarOther"),
         ),
         positive=True,
     ),
