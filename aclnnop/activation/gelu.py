@@ -1,0 +1,13 @@
+"""aclnnGelu: the Gaussian error linear unit, by a hyperbolic tangent."""
+
+from typing import Any
+
+from acl_emu.spec import ALL, Array, Product
+from aclnnop.activation.curves import tanh_gelu
+from aclnnop.math.unary import FLOATS, same, unary
+
+
+@unary(*FLOATS, rule=same, products=ALL - {Product.A310B})
+def aclnnGelu(self: Array) -> Any:
+    """Weigh every element with the normal distribution function, by the formula with a hyperbolic tangent."""
+    return tanh_gelu(self)

@@ -1,0 +1,15 @@
+"""aclnnHeaviside: zero for negative elements, one for positive ones, and another tensor's where they are zero."""
+
+from typing import Any
+
+import numpy as np
+
+from acl_emu.spec import Array, Product
+from aclnnop.activation.pointwise import broadcast, pointwise
+from aclnnop.math.unary import FLOATS
+
+
+@pointwise(*FLOATS, shapes=broadcast, products=frozenset({Product.A3, Product.A2}))
+def aclnnHeaviside(input: Array, values: Array) -> Any:
+    """Take 0 where ``input`` is negative, ``values`` where it is zero, and 1 where it is positive."""
+    return np.where(input == 0, values, np.where(input > 0, 1, 0))

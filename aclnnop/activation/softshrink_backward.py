@@ -1,0 +1,24 @@
+"""aclnnSoftshrinkBackward: the gradient of aclnnSoftshrink."""
+
+from typing import Any
+
+import numpy as np
+
+from acl_emu.spec import ALL, Array, Product
+from aclnnop.activation.pointwise import Real, broadcast, pointwise, promoted
+from aclnnop.activation.softshrink import not_negative
+from aclnnop.math.unary import FLOATS
+
+
+@pointwise(
+    *FLOATS,
+    rule=promoted,
+    shapes=broadcast,
+    check=lambda lambda_: not_negative(lambda_),
+    products=ALL - {Product.A310B},
+    out="gradInput",
+    settings=({"lambda_": 0.5},),
+)
+def aclnnSoftshrinkBackward(gradOutput: Array, self: Array, lambda_: Real) -> Any:
+    """Take zero where ``self`` is between ``-lambda_`` and ``lambda_``, and ``gradOutput`` elsewhere."""
+    return np.where((self >= -lambda_) & (self <= lambda_), 0, gradOutput)
