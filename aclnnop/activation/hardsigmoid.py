@@ -13,7 +13,7 @@ from aclnnop.math.unary import FLOATS
 @pointwise(*FLOATS, INT32, whole="truncated", products=NEWER | {Product.A910})
 def aclnnHardsigmoid(self: Array) -> Any:
     """Map every element to a ramp from 0 at -3 to 1 at 3; whole numbers are cut off."""
-    return np.minimum(np.maximum(self / 6 + 0.5, 0), 1)
+    return np.minimum(np.maximum(self + 3, 0), 6) / 6
 
 
 aclnnInplaceHardsigmoid = in_place(aclnnHardsigmoid, ref="self", const=True)

@@ -37,7 +37,7 @@ from acl_emu.spec import (
     shape_is,
 )
 from acl_emu.spec.families import derived
-from acl_emu.spec.kinds import Kind
+from acl_emu.spec.kinds import Kind, TensorKind
 from aclnnop.math.conversion import converted as cast
 
 Formula = Callable[..., Any]
@@ -171,14 +171,12 @@ def applied(kernel: Formula, via: DType, tensors: Sequence[Operand], result: Ope
 
 def examples(operator: Operator, settings: Sequence[Mapping[str, Any]]) -> Iterator[Example]:
     """Numbers on both sides of zero, of several types; the numbers beside them in turn."""
-    kinds = {
-        name: kind for name, kind in operator.parameters if hasattr(kind, "allowed") and kind.pointer and kind.c_type.endswith("Tensor*")
-    }
+    kinds = {name: kind for name, kind in operator.parameters if isinstance(kind, TensorKind)}
     result = operator.parameters[-1][0]
     turn = cycle(settings)
     for dtype in (FLOAT, BF16, FLOAT16, DOUBLE, COMPLEX64, INT32):
         for _ in range(len(settings) if dtype is FLOAT else 1):
-            if not all(dtype in kind.allowed for kind in kinds.values()):  # type: ignore[attr-defined]
+            if not all(dtype in kind.allowed for kind in kinds.values()):
                 continue
             example: Example = dict(next(turn))
             for seed, name in enumerate(kinds):

@@ -32,4 +32,5 @@ aclnnSituGluGrad.example(lambda: examples(aclnnSituGluGrad, *SETTINGS))
 
 def less_square(tangent: Array) -> Array:
     """One less the square."""
-    return (1 - tangent) * (1 + tangent)
+    rest: Array = (1 - tangent) * (1 + tangent)
+    return rest

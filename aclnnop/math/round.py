@@ -77,4 +77,5 @@ def tens(x: Array, *, digits: int) -> Array:
     below = wide // power
     rest = wide - below * power
     up = (rest * 2 > power) | ((rest * 2 == power) & (below % 2 == 1))
-    return ((below + up) * power).astype(x.dtype)
+    nearest: Array = ((below + up) * power).astype(x.dtype)
+    return nearest

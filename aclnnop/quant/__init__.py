@@ -1,0 +1,1 @@
+"""Operators that quantise, and what is fused with them."""
