@@ -10,10 +10,10 @@ from aclnnop.activation.clipped_swiglu import Groups, Values, ValuesOut
 from aclnnop.activation.clipped_swiglu import examples as plain_examples
 from aclnnop.activation.gated import result_fits, split_axis
 from aclnnop.activation.pointwise import NEWER
-from aclnnop.activation.swiglu_rows import as_rows, clipped_gradients, joined, put, row_count, rows_taken, split
+from aclnnop.activation.swiglu_rows import RANKS_IN_TILING, as_rows, clipped_gradients, joined, put, row_count, rows_taken, split
 
 
-@operator(products=NEWER)
+@operator(products=NEWER, checks=RANKS_IN_TILING)
 def aclnnClippedSwigluGrad(
     gradY: Values,
     x: Values,

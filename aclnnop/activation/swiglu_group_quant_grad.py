@@ -8,13 +8,13 @@ from acl_emu.spec.tiling import in_tiling
 from aclnnop.activation.gated import result_fits, split_axis
 from aclnnop.activation.swiglu_group import checked_limit
 from aclnnop.activation.swiglu_group_gradient import gradient_examples, gradient_plan
-from aclnnop.activation.swiglu_rows import row_count
+from aclnnop.activation.swiglu_rows import RANKS_IN_TILING, row_count
 from aclnnop.math.unary import FLOATS
 
 Rows = Annotated[Operand, In(*FLOATS, rank=(2, 8))]
 
 
-@operator(products=frozenset({Product.A950}))
+@operator(products=frozenset({Product.A950}), checks=RANKS_IN_TILING)
 def aclnnSwigluGroupQuantGrad(
     gradY: Rows,
     x: Rows,

@@ -6,8 +6,19 @@ from typing import Any
 import numpy as np
 
 from acl_emu.core.dtypes import from_numpy, round_to
-from acl_emu.spec import Array, Operand
+from acl_emu.spec import CHOICE, DTYPE, FORMAT, NULL, RANK, Array, Operand, Operator
+from acl_emu.spec.tiling import in_tiling
 from aclnnop.activation.curves import swish, swish_slope
+
+
+def ranks(operator: Operator, values: tuple[Any, ...]) -> None:
+    """Numbers of dimensions are looked at by the tiling."""
+    with in_tiling():
+        RANK(operator, values)
+
+
+RANKS_IN_TILING = (NULL, DTYPE, FORMAT, ranks, CHOICE)
+"""The order of checks where only types are the library's own business."""
 
 
 def row_count(operand: Operand, axis: int) -> int:
@@ -41,9 +52,21 @@ def joined(gate: Array, linear: Array, *, interleaved: bool = False) -> Array:
 
 def put(out: Array, rows: Array) -> None:
     """Store the first rows of a result, rounded once; those behind them stay as they were."""
-    stored = out.copy().reshape(-1)
-    stored[: rows.size] = round_to(rows, from_numpy(out.dtype)).reshape(-1)
-    out[...] = stored.reshape(out.shape)
+    store(out, round_to(rows, from_numpy(out.dtype)))
+
+
+def group_of_rows(counts: Array | None, taken: int) -> Array:
+    """Which group a row belongs to."""
+    if counts is None:
+        return np.zeros(taken, int)
+    return np.minimum(np.searchsorted(np.cumsum(counts), np.arange(taken), side="right"), len(counts) - 1)
+
+
+def store(target: Array, rows: Array) -> None:
+    """The first rows of a result; those behind them stay as they were."""
+    stored = target.copy().reshape(-1)
+    stored[: rows.size] = rows.reshape(-1)
+    target[...] = stored.reshape(target.shape)
 
 
 def clamped(gate: Array, linear: Array, limit: float) -> tuple[Array, Array]:
