@@ -17,7 +17,7 @@ from aclnnop.math.unary import FLOATS
     check=lambda lambda_: not_negative(lambda_),
     products=ALL - {Product.A310B},
     out="gradInput",
-    settings=({"lambda_": 0.5},),
+    settings=({"lambda": 0.5},),
 )
 def aclnnSoftshrinkBackward(gradOutput: Array, self: Array, lambda_: Real) -> Any:
     """Take zero where ``self`` is between ``-lambda_`` and ``lambda_``, and ``gradOutput`` elsewhere."""
