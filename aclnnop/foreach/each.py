@@ -36,14 +36,18 @@ FLOATS = (FLOAT, FLOAT16, BF16)
 PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})
 
 
-def TensorsIn(*types: DType) -> ListKind:
+On = dict[Product, tuple[DType, ...]] | None
+"""Types of products that differ from the others."""
+
+
+def TensorsIn(*types: DType, on: On = None, null: type[AclError] = AclnnNullptr) -> ListKind:
     """A list of inputs, which may be empty."""
-    return ListOf(In(*types), least=0)
+    return ListOf(In(*types, on=on), least=0, null=null)
 
 
-def TensorsOut(*types: DType) -> ListKind:
-    """A list of results; all prototypes of the family call it const."""
-    return ListOf(Out(*types, const=True), least=0)
+def TensorsOut(*types: DType, on: On = None, const: bool = True, null: type[AclError] = AclnnNullptr) -> ListKind:
+    """A list of results; most prototypes of the family call it const."""
+    return ListOf(Out(*types, on=on, const=const), least=0, null=null)
 
 
 def TensorsInOut(*types: DType, null: type[AclError] = AclnnNullptr) -> ListKind:
@@ -89,7 +93,7 @@ def examples(operator: Operator) -> Iterator[Example]:
         yield {name: [between(0, high, shape, dtype, seed) for shape in ((3, 4), (2, 1, 5))] for seed, (name, _) in enumerate(lists)}
 
 
-def for_each(plan: Callable[..., Plan], *lists: Sequence[Operand]) -> Plan:
+def for_each(plan: Callable[..., Plan], *lists: Sequence[Any]) -> Plan:
     """``plan`` for the first members of all lists, the second ones and so on, the last list being the results: one launch for all."""
     *inputs, results = lists
     return together([plan(*members, flat_as(members[0], result)) for *members, result in zip(*inputs, results, strict=True)])
@@ -115,22 +119,34 @@ def same_types(operator: Operator, values: tuple[Any, ...]) -> None:
             same_dtype(mine, yours)
 
 
+def same_lengths(operator: Operator, values: tuple[Any, ...]) -> None:
+    """161002 for types that differ within a list, and for lists of different lengths."""
+    lists = _lists(operator, values)
+    first = _list_parameters(operator)[0][0]
+    for (name, _), listed in zip(_list_parameters(operator), lists, strict=True):
+        require(len(listed) == len(lists[0]), f"{name} has {len(listed)} members, expected {len(lists[0])} as {first}")
+        for member in listed[1:]:
+            same_dtype(listed[0], member)
+
+
+def consistent(operator: Operator, values: tuple[Any, ...]) -> None:
+    """161002 for ``same_lengths``, for inputs of different shapes, and for results that are too small."""
+    same_lengths(operator, values)
+    lists = _lists(operator, values)
+    for (name, kind), listed in zip(_list_parameters(operator), lists, strict=True):
+        for index, (source, member) in enumerate(zip(lists[0], listed, strict=True)):
+            enough = member.size >= source.size if kind.io == "out" else member.shape == source.shape
+            wanted = f"at least {source.size} elements" if kind.io == "out" else f"shape {list(source.shape)}"
+            require(enough, f"{name}[{index}] has shape {list(member.shape)}, expected {wanted} as {source.name}")
+            if kind.io == "out":
+                flat_as(source, member)
+
+
 def tiling(operator: Operator, values: tuple[Any, ...]) -> None:
-    """561002 for ranks, for types that differ within a list, for lists of different lengths, and for results that are too small."""
+    """561002 for ranks and for what ``consistent`` finds."""
     with in_tiling():
         RANK(operator, values)
-        lists = _lists(operator, values)
-        for (name, _), listed in zip(_list_parameters(operator), lists, strict=True):
-            require(len(listed) == len(lists[0]), f"{name} has {len(listed)} members, expected {len(lists[0])} as {operator.names[0]}")
-            for member in listed[1:]:
-                same_dtype(listed[0], member)
-        for (name, kind), listed in zip(_list_parameters(operator), lists, strict=True):
-            for index, (source, member) in enumerate(zip(lists[0], listed, strict=True)):
-                enough = member.size >= source.size if kind.io == "out" else member.shape == source.shape
-                wanted = f"at least {source.size} elements" if kind.io == "out" else f"shape {list(source.shape)}"
-                require(enough, f"{name}[{index}] has shape {list(member.shape)}, expected {wanted} as {source.name}")
-                if kind.io == "out":
-                    flat_as(source, member)
+        consistent(operator, values)
 
 
 CHECKS = (NULL, LENGTH, DTYPE, FORMAT, same_types, tiling)

@@ -1,0 +1,17 @@
+"""aclnnForeachAddListInplace: add ``alpha`` times every tensor of ``x2`` to that of ``x1``."""
+
+from acl_emu.core.dtypes import INT32
+from aclnnop.foreach.each import FLOATS
+from aclnnop.foreach.formula import add
+from aclnnop.foreach.numbers import in_tensor, over_lists
+
+aclnnForeachAddListInplace = over_lists(
+    "aclnnForeachAddListInplace",
+    "Add ``alpha`` times every tensor of ``x2`` to that of ``x1``.",
+    add,
+    *FLOATS,
+    INT32,
+    lists=("x1", "x2"),
+    number=in_tensor("alpha"),
+    in_place=True,
+)

@@ -1,0 +1,16 @@
+"""aclnnForeachMinimumScalar: take the smaller one of every element and a number."""
+
+from acl_emu.core.dtypes import INT32
+from aclnnop.foreach.each import FLOATS
+from aclnnop.foreach.formula import smaller
+from aclnnop.foreach.numbers import BEFORE_950, in_tensor, over_lists
+
+aclnnForeachMinimumScalar = over_lists(
+    "aclnnForeachMinimumScalar",
+    "Take the smaller one of every element and a number.",
+    smaller,
+    *FLOATS,
+    INT32,
+    number=in_tensor("scalar"),
+    products=BEFORE_950,
+)

@@ -1,0 +1,16 @@
+"""aclnnForeachMulScalarV2: multiply every tensor of a list by a number."""
+
+from acl_emu.core.dtypes import INT32
+from aclnnop.foreach.each import FLOATS
+from aclnnop.foreach.formula import multiply
+from aclnnop.foreach.numbers import in_scalar, over_lists
+
+aclnnForeachMulScalarV2 = over_lists(
+    "aclnnForeachMulScalarV2",
+    "Multiply every tensor of a list by a number.",
+    multiply,
+    *FLOATS,
+    INT32,
+    number=in_scalar("scalar"),
+    newer=True,
+)

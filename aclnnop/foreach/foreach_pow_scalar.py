@@ -1,0 +1,18 @@
+"""aclnnForeachPowScalar: raise every tensor of a list to the power of a number."""
+
+from acl_emu.core.dtypes import INT32
+from aclnnop.foreach.each import FLOATS
+from aclnnop.foreach.formula import power, whole_power
+from aclnnop.foreach.numbers import BEFORE_950, in_tensor, over_lists
+
+aclnnForeachPowScalar = over_lists(
+    "aclnnForeachPowScalar",
+    "Raise every tensor of a list to the power of a number.",
+    power,
+    *FLOATS,
+    INT32,
+    number=in_tensor("scalar"),
+    whole=whole_power,
+    wide=True,
+    products=BEFORE_950,
+)

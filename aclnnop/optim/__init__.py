@@ -1,0 +1,1 @@
+"""Optimisers: a step of training, in place."""
