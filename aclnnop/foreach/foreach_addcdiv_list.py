@@ -12,6 +12,5 @@ aclnnForeachAddcdivList = over_lists(
     *FLOATS,
     lists=("x1", "x2", "x3"),
     number=in_elements(*FLOATS),
-    wide=True,
     null=AclnnInvalid,
 )

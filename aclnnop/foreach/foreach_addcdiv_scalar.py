@@ -12,5 +12,4 @@ aclnnForeachAddcdivScalar = over_lists(
     *FLOATS,
     lists=("x1", "x2", "x3"),
     number=in_tensor("scalar", FLOAT, FLOAT16),
-    wide=True,
 )

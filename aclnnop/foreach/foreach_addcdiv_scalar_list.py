@@ -11,5 +11,4 @@ aclnnForeachAddcdivScalarList = over_lists(
     *FLOATS,
     lists=("x1", "x2", "x3"),
     number=in_elements(*FLOATS),
-    wide=True,
 )

@@ -11,6 +11,5 @@ aclnnForeachAddcdivScalarV2 = over_lists(
     *FLOATS,
     lists=("x1", "x2", "x3"),
     number=in_scalar("scalar", *FLOAT_SCALAR),
-    wide=True,
     newer=True,
 )

@@ -13,5 +13,4 @@ aclnnForeachAddcmulScalar = over_lists(
     INT32,
     lists=("x1", "x2", "x3"),
     number=in_tensor("scalar"),
-    wide=True,
 )

@@ -13,5 +13,4 @@ aclnnForeachAddcmulScalarList = over_lists(
     INT32,
     lists=("x1", "x2", "x3"),
     number=in_elements(*FLOATS, INT32),
-    wide=True,
 )

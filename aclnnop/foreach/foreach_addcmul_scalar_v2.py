@@ -13,6 +13,5 @@ aclnnForeachAddcmulScalarV2 = over_lists(
     INT32,
     lists=("x1", "x2", "x3"),
     number=in_scalar("scalar"),
-    wide=True,
     newer=True,
 )

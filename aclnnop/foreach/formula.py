@@ -39,7 +39,7 @@ def smaller(x: Array, y: Any) -> Any:
 
 def add_product(x: Array, y: Array, z: Array, factor: Any) -> Any:
     """``x + factor × y × z``."""
-    return x + factor * y * z
+    return x + factor * (y * z)
 
 
 def add_quotient(x: Array, y: Array, z: Array, factor: Any) -> Any:
