@@ -9,10 +9,9 @@ import numpy as np
 from acl_emu.core.dtypes import FLOAT, INT8
 from acl_emu.core.errors import AclnnInner
 from acl_emu.spec import Array, Bool, Example, In, IntArrayIn, Operand, Out, Plan, Product, numbers, operator, require, same_dtype, shape_is
-from aclnnop.conversion.flatten import TYPES as FLAT
-from aclnnop.conversion.moves import rearranged
+from aclnnop.conversion.moves import SIMPLE, rearranged
 
-TYPES = tuple(dtype for dtype in FLAT if dtype.kind != "bool")
+TYPES = tuple(dtype for dtype in SIMPLE if dtype.kind != "bool")
 
 
 @operator(products=frozenset({Product.A950}))

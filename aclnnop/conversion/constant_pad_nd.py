@@ -25,8 +25,7 @@ from acl_emu.spec import (
     shape_is,
     together,
 )
-from aclnnop.conversion.moves import EVERY, copied, narrowed
-from aclnnop.math.cast import WIDE
+from aclnnop.conversion.moves import EVERY, WIDE, copied, narrowed
 from aclnnop.math.conversion import converted
 
 

@@ -7,13 +7,12 @@ import numpy as np
 
 from acl_emu.core.dtypes import FLOAT, INT64
 from acl_emu.spec import Example, In, InOut, Operand, Plan, length_is, numbers, operator
-from aclnnop.conversion.flatten import TYPES
-from aclnnop.conversion.moves import EVERY, converted_copy, window
+from aclnnop.conversion.moves import EVERY, SIMPLE, converted_copy, window
 
 
 @operator(products=EVERY)
 def aclnnInplaceFillTensor(
-    selfRef: Annotated[Operand, InOut(*TYPES, const=False)], value: Annotated[Operand, In(*TYPES, rank=(0, 1))]
+    selfRef: Annotated[Operand, InOut(*SIMPLE, const=False)], value: Annotated[Operand, In(*SIMPLE, rank=(0, 1))]
 ) -> Plan:
     """Set every element to the only one of ``value``."""
     length_is(value, 1, "a single number")

@@ -4,15 +4,13 @@ import math
 from collections.abc import Iterator
 from typing import Annotated
 
-from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64
+from acl_emu.core.dtypes import BF16, FLOAT, INT8
 from acl_emu.spec import ALL, Array, Example, In, Int, Operand, Out, Plan, numbers, operator, same_dtype, shape_is, wrap_dim
-from aclnnop.conversion.moves import rearranged
-
-TYPES = (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, BOOL, BF16, FLOAT, FLOAT16)
+from aclnnop.conversion.moves import SIMPLE, rearranged
 
 
 @operator(products=ALL)
-def aclnnFlatten(self: Annotated[Operand, In(*TYPES)], axis: Int, out: Annotated[Operand, Out(*TYPES)]) -> Plan:
+def aclnnFlatten(self: Annotated[Operand, In(*SIMPLE)], axis: Int, out: Annotated[Operand, Out(*SIMPLE)]) -> Plan:
     """Merge the dimensions before ``axis`` into rows, and those from it on into columns."""
     same_dtype(self, out)
     place = wrap_dim(axis, self, "axis")

@@ -8,11 +8,32 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from acl_emu.core.dtypes import FLOAT8_E4M3FN, FLOAT8_E5M2, HIFLOAT8, DType
+from acl_emu.core.dtypes import (
+    BF16,
+    BOOL,
+    FLOAT,
+    FLOAT8_E4M3FN,
+    FLOAT8_E5M2,
+    FLOAT16,
+    HIFLOAT8,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    DType,
+)
 from acl_emu.runtime.tensor import IntArray, Shape, make_view
 from acl_emu.spec import Array, Operand, Plan, Product, cast_directly, direct, mapped, nothing, require, wrap_dim
+from aclnnop.math.arithmetic import NUMBERS
 from aclnnop.math.unary import unchanged
 
+WIDE = (*NUMBERS, UINT16, UINT32, UINT64)
+SIMPLE = (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, BOOL, BF16, FLOAT, FLOAT16)
+"""All of these but the widest and complex ones."""
 EIGHTS = (HIFLOAT8, FLOAT8_E5M2, FLOAT8_E4M3FN)
 NEWER = frozenset({Product.A950, Product.A3, Product.A2})
 TRAINING = NEWER | {Product.A910}

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from acl_emu.core.dtypes import BF16, COMPLEX128, FLOAT, INT8
 from acl_emu.spec import Example, In, IntArrayIn, Operand, Out, Plan, Product, numbers, operator, require, same_dtype, shape_is
-from aclnnop.conversion.moves import EIGHTS, TRAINING, copied, window, wrapped_axes
-from aclnnop.math.cast import WIDE
+from aclnnop.conversion.moves import EIGHTS, TRAINING, WIDE, copied, window, wrapped_axes
 
 ON = {Product.A950: (*WIDE, *EIGHTS), Product.A910: tuple(dtype for dtype in WIDE if dtype not in (COMPLEX128, BF16))}
 

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT8, INT32, INT64, UINT8
+from acl_emu.core.dtypes import BF16, FLOAT
 from acl_emu.spec import Example, In, Int, Operand, Out, Plan, numbers, operator
 from aclnnop.conversion.moves import TRAINING
-from aclnnop.conversion.slicing import sliced
-
-TYPES = (FLOAT, FLOAT16, BF16, INT32, INT64, INT8, UINT8, BOOL)
+from aclnnop.conversion.slicing import TYPES, sliced
 
 
 @operator(products=TRAINING)

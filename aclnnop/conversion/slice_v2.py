@@ -6,8 +6,7 @@ from typing import Annotated
 from acl_emu.core.dtypes import FLOAT, INT64
 from acl_emu.spec import Example, In, IntArrayIn, Operand, Out, Plan, numbers, operator, require
 from aclnnop.conversion.moves import TRAINING
-from aclnnop.conversion.slice import TYPES
-from aclnnop.conversion.slicing import sliced
+from aclnnop.conversion.slicing import TYPES, sliced
 
 
 @operator(products=TRAINING)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT8, INT32, INT64, UINT8
 from acl_emu.spec import Operand, Plan, require, same_dtype, shape_is, wrap_dim
 from aclnnop.conversion.moves import copied, narrowed
+
+TYPES = (FLOAT, FLOAT16, BF16, INT32, INT64, INT8, UINT8, BOOL)
 
 
 def bounds(length: int, start: int, end: int, step: int) -> tuple[int, int]:

@@ -5,9 +5,8 @@ from typing import Annotated
 
 from acl_emu.core.dtypes import BF16, FLOAT
 from acl_emu.spec import Example, In, Int, IntKind, ListOf, Operand, Out, Plan, numbers, operator, require, wrap_dim
-from aclnnop.conversion.moves import EVERY
+from aclnnop.conversion.moves import EVERY, WIDE
 from aclnnop.conversion.splitting import split
-from aclnnop.math.cast import WIDE
 
 
 @operator(products=EVERY)

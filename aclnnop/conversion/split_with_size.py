@@ -5,9 +5,8 @@ from typing import Annotated
 
 from acl_emu.core.dtypes import FLOAT, INT64
 from acl_emu.spec import Example, In, Int, IntArrayIn, ListOf, Operand, Out, Plan, numbers, operator, require, wrap_dim
-from aclnnop.conversion.moves import TRAINING
+from aclnnop.conversion.moves import TRAINING, WIDE
 from aclnnop.conversion.splitting import split
-from aclnnop.math.cast import WIDE
 
 
 @operator(products=TRAINING)

@@ -9,8 +9,7 @@ import numpy as np
 from acl_emu.core.dtypes import BF16, COMPLEX32, COMPLEX128, FLOAT, INT32
 from acl_emu.spec import Array, Example, In, IntKind, Operand, Operator, Out, Plan, Product, numbers, require, same_dtype, same_shape
 from acl_emu.spec.families import calling_module, derived
-from aclnnop.conversion.moves import rearranged
-from aclnnop.math.cast import WIDE
+from aclnnop.conversion.moves import WIDE, rearranged
 
 TYPES = (*(dtype for dtype in WIDE if dtype is not COMPLEX128), COMPLEX32)
 

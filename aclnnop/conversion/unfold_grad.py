@@ -21,7 +21,7 @@ def aclnnUnfoldGrad(
     dim: Int,
     size: Int,
     step: Int,
-    gradIn: Annotated[Operand, Out(*FLOATS, const=True, rank=(1, 8))],
+    gradIn: Annotated[Operand, Out(*FLOATS, const=True)],
 ) -> Plan:
     """Give each element the sum over the windows of ``size`` elements, ``step`` apart, that it was in; ``gradOut`` has them last."""
     same_dtype(gradOut, gradIn)

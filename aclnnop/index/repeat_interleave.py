@@ -6,9 +6,9 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8
-from acl_emu.core.errors import DeviceFault
 from acl_emu.spec import Array, Example, In, Int, Operand, Out, Plan, numbers, operator, require, same_dtype, shape_is, wrap_dim
 from aclnnop.conversion.moves import NEWER, rearranged
+from aclnnop.indexing.counts import counted
 
 TYPES = (UINT8, INT8, INT16, INT32, INT64, BOOL, FLOAT16, BF16, FLOAT)
 AnyIn = Annotated[Operand, In(*TYPES)]
@@ -115,16 +115,6 @@ def places() -> Iterator[Example]:
 def repeated(x: Array, *, times: int, axis: int | None) -> Array:
     """The same count everywhere."""
     return np.repeat(x, times, axis if x.ndim else None)
-
-
-def counted(repeats: Array, length: int, size: int) -> Array:
-    """The counts of all places; their sum has to be ``size``, which phase one has been told."""
-    if (repeats < 0).any():
-        raise DeviceFault(f"repeats holds {repeats.min()}, expected no negative value")
-    counts = np.broadcast_to(repeats.reshape(-1), (length,))
-    if int(counts.sum()) != size:
-        raise DeviceFault(f"repeats add up to {int(counts.sum())}, expected outputSize: {size}")
-    return counts
 
 
 def repeated_by(x: Array, repeats: Array, *, axis: int | None, size: int) -> Array:

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from acl_emu.core.dtypes import BF16, FLOAT, INT8
 from acl_emu.spec import Example, In, IntArrayIn, Operand, Out, Plan, Product, nothing, numbers, operator, require, same_dtype, shape_is
-from aclnnop.conversion.moves import EIGHTS, EVERY, copied, window
-from aclnnop.math.cast import WIDE
+from aclnnop.conversion.moves import EIGHTS, EVERY, WIDE, copied, window
 
 NEWEST = {Product.A950: (*WIDE, *EIGHTS)}
 

@@ -49,3 +49,24 @@ def averaged(old: Array, new: Any, beta: Any) -> Any:
 def decayed(var: Array, m: Any, v: Any, *, lr: Any, eps: Any, weightDecay: Any, power1: Any, power2: Any) -> Any:
     """The weights after a step of AdamW; ``power1`` and ``power2`` are the betas to the number of the step."""
     return var - lr * (m / (1 - power1)) / (np.sqrt(v / (1 - power2)) + eps) - lr * weightDecay * var
+
+
+def adamw(
+    var: Array,
+    m: Array,
+    v: Array,
+    grad: Array,
+    step: Any,
+    top: Any = None,
+    *,
+    maximize: bool,
+    beta1: float,
+    beta2: float,
+    **rest: float,
+) -> tuple[Any, ...]:
+    """The weights, both averages, and the largest ones."""
+    slope = -grad if maximize else grad
+    m, v = averaged(m, slope, beta1), averaged(v, slope * slope, beta2)
+    used = v if top is None else np.maximum(top, v)
+    changed = decayed(var, m, used, power1=np.power(beta1, step), power2=np.power(beta2, step), **rest)
+    return (changed, m, v) if top is None else (changed, m, v, used)

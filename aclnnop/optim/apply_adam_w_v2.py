@@ -1,14 +1,14 @@
 """aclnnApplyAdamWV2: a step of AdamW."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, FLOAT, INT64
-from acl_emu.spec import Array, Bool, Example, Float, Operand, Plan, between, numbers, operator, same_shape
+from acl_emu.spec import Bool, Example, Float, Operand, Plan, between, numbers, operator, same_shape
 from acl_emu.spec.kinds import TensorKind
-from aclnnop.optim.adam import FLOATS, NEWER, Gradient, Ref, Step, averaged, decayed, number, required, updated
+from aclnnop.optim.adam import FLOATS, NEWER, Gradient, Ref, Step, adamw, number, required, updated
 
 OptionalRef = Annotated[Operand | None, TensorKind(*FLOATS, io="inout", optional=True, const=False, rank=(1, 8))]
 
@@ -57,24 +57,3 @@ def examples() -> Iterator[Example]:
             "amsgrad": amsgrad,
             "maximize": not amsgrad,
         }
-
-
-def adamw(
-    var: Array,
-    m: Array,
-    v: Array,
-    grad: Array,
-    step: Any,
-    top: Any = None,
-    *,
-    maximize: bool,
-    beta1: float,
-    beta2: float,
-    **rest: float,
-) -> tuple[Any, ...]:
-    """The weights, both averages, and the largest ones."""
-    slope = -grad if maximize else grad
-    m, v = averaged(m, slope, beta1), averaged(v, slope * slope, beta2)
-    used = v if top is None else np.maximum(top, v)
-    changed = decayed(var, m, used, power1=np.power(beta1, step), power2=np.power(beta2, step), **rest)
-    return (changed, m, v) if top is None else (changed, m, v, used)

@@ -8,8 +8,7 @@ import numpy as np
 from acl_emu.core.dtypes import BF16, FLOAT, INT64
 from acl_emu.core.errors import AclnnInvalid, AclnnNullptr
 from acl_emu.spec import Array, Bool, Double, Example, In, ListOf, Operand, Plan, between, numbers, operator, require, together
-from aclnnop.optim.adam import NEWER, number, updated
-from aclnnop.optim.apply_adam_w_v2 import adamw
+from aclnnop.optim.adam import NEWER, adamw, number, updated
 from aclnnop.optim.lists import Gradients, OptionalRefs, Refs, matching
 
 
