@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
+from acl_emu.core.constants import ACLNN_ERR_INNER_NULLPTR
 from acl_emu.core.dtypes import FLOAT, INT8
 from acl_emu.core.errors import AclnnInner
 from acl_emu.spec import Array, Bool, Example, In, IntArrayIn, Operand, Out, Plan, Product, numbers, operator, require, same_dtype, shape_is
@@ -25,7 +26,7 @@ def aclnnConfusionTranspose(
     """Put the dimensions in the order ``perm`` and then into ``shape``, or the other way round."""
     same_dtype(x, out)
     if math.prod(shape.values) != x.size:
-        raise AclnnInner(f"shape is {shape}, expected {x.size} elements as x")
+        raise AclnnInner(f"shape is {shape}, expected {x.size} elements as x", ACLNN_ERR_INNER_NULLPTR)
     turned = x.shape if transposeFirst else shape.values
     require(sorted(perm.values) == list(range(len(turned))), f"perm is {perm}, expected every dimension of {list(turned)} once")
     shape_is(out, shape.values if transposeFirst else [turned[axis] for axis in perm.values], "that of the result")

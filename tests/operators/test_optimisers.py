@@ -174,15 +174,8 @@ def test_quantised_adamw(device: int) -> None:
 
 
 def sgd(params: Any, grads: Any, buffers: Any, scale: Any = None, **changes: Any) -> Case:
-    settings = {
-        "weightDecay": DECAY,
-        "momentum": 0.8,
-        "lr": LR,
-        "dampening": 0.25,
-        "nesterov": False,
-        "maximize": False,
-        "isFirstStep": False,
-    }
+    values = {"weightDecay": DECAY, "momentum": 0.8, "lr": LR, "dampening": 0.25}
+    modes = {"nesterov": False, "maximize": False, "isFirstStep": False}
     lists = {"paramsRef": params, "gradsRef": grads, "momentumBufferListOptionalRef": buffers, "gradScaleOptional": scale}
     return Case("aclnnFusedSgd", {**lists, **values, **modes, **changes})
 

@@ -17,7 +17,7 @@ from tests.operators.case import Array, Case, Refused
 from tests.operators.drawing import layouts
 from tests.operators.examples import RELAID, Given, described, emulating, every_operator, examples, naming, tensors
 
-REFUSALS = (acl.ACLNN_ERR_PARAM_NULLPTR, acl.ACLNN_ERR_PARAM_INVALID, acl.ACLNN_ERR_INNER_TILING_ERROR)
+REFUSALS = (acl.ACLNN_ERR_PARAM_NULLPTR, acl.ACLNN_ERR_PARAM_INVALID, acl.ACLNN_ERR_INNER_TILING_ERROR, acl.ACLNN_ERR_INNER_NULLPTR)
 """What phase one may say to a call that is wrong."""
 LONGEST = 9
 
