@@ -8,7 +8,7 @@ import numpy as np
 from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8
 from acl_emu.spec import Array, Example, In, Int, Operand, Out, Plan, numbers, operator, require, same_dtype, shape_is, wrap_dim
 from aclnnop.conversion.moves import NEWER, rearranged
-from aclnnop.indexing.counts import counted
+from aclnnop.index.counts import counted
 
 TYPES = (UINT8, INT8, INT16, INT32, INT64, BOOL, FLOAT16, BF16, FLOAT)
 AnyIn = Annotated[Operand, In(*TYPES)]

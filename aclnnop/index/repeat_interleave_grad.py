@@ -10,7 +10,7 @@ from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
 from acl_emu.spec import Array, Example, In, Int, Operand, Out, Plan, Product, numbers, operator, require, same_dtype, shape_is, wrap_dim
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.conversion.moves import rearranged
-from aclnnop.indexing.counts import counted
+from aclnnop.index.counts import counted
 
 FLOATS = (FLOAT16, BF16, FLOAT)
 

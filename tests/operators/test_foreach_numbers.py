@@ -16,7 +16,7 @@ import aclnnop
 from acl_emu import ACLNN_ERR_INNER_TILING_ERROR, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
 from acl_emu.runtime.stream import Stream
 from acl_emu.spec.kinds import ListKind, TensorKind
-from aclnnop.index import MODULES
+from aclnnop.registry import MODULES
 from tests.conftest import message
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_accurate, assert_equal, rounded
 from tests.operators.case import Array, Case, Meta
