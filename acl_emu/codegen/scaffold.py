@@ -81,6 +81,11 @@ class Error:
         self.names = [name.strip() for name in names.split(",") if name.strip()]
         self.text = f"{code} {when}"
 
+    def name_all(self, parameters: Iterable[Parameter]) -> None:
+        """Where none is named, every required tensor is meant."""
+        if not self.names and self.what in ("null pointer", "dtype not supported"):
+            self.names = [one.name for one in parameters if one.tensor and not one.optional]
+
 
 HINTS = {
     "null pointer": "null= in the declaration, or a check of its own before NULL, where the code is not 161001",
@@ -113,7 +118,10 @@ class Declaration:
         ]
         if strange := [f"{one.name} ({one.c_type})" for one in self.parameters if not one.known]:
             raise Unknown(f"{self.name}: no parameter kind describes {joined(strange)}")
+        self.page = f"{entry['page']} of {entry['library']}"
         tensors = [one for one in self.parameters if one.tensor]
+        for error in errors:
+            error.name_all(self.parameters)
         common = [name for name in parameters.EASY if all(name in one.everywhere for one in tensors)]
         for one in (one for one in self.parameters if tensors and common and (one.tensor or not one.types)):
             one.example_type = common[0]
@@ -259,18 +267,23 @@ class Declaration:
 
     def _todo(self, indent: str, *, formula: bool = True) -> str:
         """What is left to write, one line each."""
-        lines = [
+        lines = [f"read {self.page}"]
+        lines += [
             f"{error.text}{f': {HINTS[error.what]}' if error.what in HINTS else ''}"
             + (", inside `with in_tiling():`" if error.code == c.ACLNN_ERR_INNER_TILING_ERROR and not self.foreach else "")
             for error, filled in self.errors
             if not filled
         ]
-        lines += [note for one in self.parameters for note in one.notes]
+        notes: dict[str, list[str]] = {}
+        for one in self.parameters:
+            for note in one.notes:
+                notes.setdefault(note, []).append(one.name)
+        lines += [f"{', '.join(names)}: {note}" for note, names in notes.items()]
         if formula and self.foreach:
             lines.append(f"the plan of one member, and return for_each(plan, {', '.join(one.name for one in self.parameters if one.list)})")
         elif formula:
             reads, writes = (
-                tuple_text([one.name for one in self.parameters if one.tensor and (one.io in ways)])
+                tuple_text([f"{'*' * one.list}{one.name}" for one in self.parameters if one.tensor and (one.io in ways)])
                 for ways in (("in", "inout"), ("out", "inout"))
             )
             lines.append(f"the formula, and return mapped(formula, reads={reads}, writes={writes}, via=...)")

@@ -85,9 +85,9 @@ class Parameter:
         self.optional = bool(entry.get("optional")) and self.pointer
         if self.optional and "null pointer" in named:
             self.optional = False
-            self.notes.append(f"{self.name}: optional by its description, and 161001 where it is null by the list of errors")
+            self.notes.append("optional by its description, and 161001 where it is null by the list of errors")
         if entry["io"].endswith("?"):
-            self.notes.append(f"{self.name}: whether it is read or written is a guess")
+            self.notes.append("whether it is read or written is a guess")
         self.choices: dict[str, int] | list[str] = entry.get("choices", [])
         self.products = products
         self._take_types(entry, named)
@@ -97,7 +97,7 @@ class Parameter:
         self.formats = [] if "ND" in listed or not self.tensor else [one for one in map(_format, listed) if one]
         self.blocked = [one for one in listed if one.startswith(("FRACTAL", "NC1", "NDC1"))]
         if self.blocked:
-            self.notes.append(f"{self.name}: what storage of {joined(self.blocked)} looks like")
+            self.notes.append(f"what storage of {joined(self.blocked)} looks like")
         self.same_as: str = entry.get("dtype_same_as", "") if self.tensor else ""
         own = [one for one in EASY if one in self.everywhere] or [one for one in EASY if one in self.types]
         self.example_type = next((one for one in (*own, *self.types) if one not in _WITHOUT_ARRAYS), "FLOAT")
@@ -113,7 +113,7 @@ class Parameter:
         self.on = {product: types for product, types in self.on.items() if product in self.products and self._differs(product, types)}
         if self.typed and not self.types:
             self.typed = False
-            self.notes.append(f"{self.name}: its types, any are taken")
+            self.notes.append("its types, any are taken")
 
     def _differs(self, product: Product, types: tuple[str, ...]) -> bool:
         """BF16 goes without saying on chips that have none."""
@@ -129,9 +129,9 @@ class Parameter:
             self.ranks = listed if len(listed) <= self.most - self.least else []
         if self.least == 1 < self.most and not refused:
             self.least = 0  # what is not supported is no error where none is listed
-            self.notes.append(f"{self.name}: a tensor without dimensions, which no error is listed for")
+            self.notes.append("0 dimensions are accepted, as no error is listed for them: what comes out")
         if other := dims.get("same_as") or dims.get("text"):
-            self.notes.append(f"{self.name}: its rank, documented as {'that of ' if 'same_as' in dims else ''}{' '.join(other.split())}")
+            self.notes.append(f"its rank, documented as {'that of ' if 'same_as' in dims else ''}{' '.join(other.split())}")
 
     @property
     def known(self) -> bool:

@@ -174,12 +174,14 @@ def source(name: str) -> str:
         ("aclnnMadeUpRanks", "# TODO out: its rank, documented as that of x"),
         ("aclnnMadeUpImage", "formats=frozenset({ACL_FORMAT_NCHW, ACL_FORMAT_NHWC})"),
         ("aclnnMadeUpBlocked", "# TODO x: what storage of FRACTAL_NZ looks like"),
-        ("aclnnMadeUpLoose", "# TODO x: a tensor without dimensions"),
+        ("aclnnMadeUpLoose", "# TODO x, out: 0 dimensions are accepted"),
+        ("aclnnMadeUpLoose", "# TODO read index/l/docs/l.md of invented\n"),
+        ("aclnnMadeUpJoin", "reads=(*tensors,), writes=(out,)"),
         ("aclnnMadeUpLoose", "def aclnnMadeUpLoose(x: FloatIn, out: FloatOut)"),
-        ("aclnnMadeUpAnyType", "# TODO x: its types, any are taken"),
+        ("aclnnMadeUpAnyType", ": its types, any are taken"),
         ("aclnnMadeUpOptional", "biasOptional: OptionalFloatIn"),
         ("aclnnMadeUpContradiction", "# TODO scaleOptional: optional by its description, and 161001"),
-        ("aclnnMadeUpGuess", "# TODO x: whether it is read or written is a guess"),
+        ("aclnnMadeUpGuess", ": whether it is read or written is a guess"),
         ("aclnnMadeUpJoin", "tensors: Annotated[list[Operand], ListOf(In(*TENSORS_TYPES, rank=(1, 8), on=TENSORS_ON))]"),
         ("aclnnMadeUpParts", "out: Annotated[list[Operand], ListOf(Out(FLOAT, FLOAT16, BF16))]"),
         ("aclnnMadeUpParts", "groupsOptional: Annotated[list[Operand] | None, ListOf(In(INT64), optional=True)]"),
@@ -189,6 +191,14 @@ def source(name: str) -> str:
 )
 def test_what_the_catalogue_says_is_declared(name: str, line: str) -> None:
     assert line in source(name)
+
+
+def test_errors_that_name_no_parameter_mean_every_required_tensor(load: Load) -> None:
+    texts, _, tests = load("aclnnMadeUpNameless")
+    assert "TODO 161" not in str(texts)
+    wrong = [(next(iter(changes)), status) for _, changes, status, _ in tests.ERRORS]
+    codes = (acl.ACLNN_ERR_PARAM_NULLPTR, acl.ACLNN_ERR_PARAM_INVALID)
+    assert wrong == [(name, code) for code in codes for name in ("x", "out")]
 
 
 def test_no_family_hides_a_module_of_the_package() -> None:

@@ -1,0 +1,1 @@
+"""Normalisations: the elements of a row by their size."""
