@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 
-from acl_emu.api.border import acl, plain
+from acl_emu.api.border import DevicePointer, Handle, acl, plain
 from acl_emu.core import constants as c
-from acl_emu.core import dtypes, soc
-from acl_emu.core.errors import InvalidParam
+from acl_emu.core import dtypes, handles, observe, soc
+from acl_emu.core.errors import InvalidParam, NullParam
 from acl_emu.runtime import context
 
 HEADER = "acl/acl_base_rt.h"
@@ -67,3 +68,67 @@ def aclGetDeviceCapability(deviceId: int, deviceInfo: int) -> int:
     if deviceInfo not in known:
         raise InvalidParam(f"deviceInfo is {deviceInfo}, expected one of {sorted(known)}")
     return known[deviceInfo]
+
+
+# Memory, as operators of the older interface take it
+
+
+@dataclass(eq=False)
+class DataBuffer:
+    """Where memory of the program is, and how much of it."""
+
+    c_name = "aclDataBuffer"
+
+    address: int
+    size: int
+    handle: int = 0
+
+
+def find_buffer(handle: Handle, name: str = "dataBuffer") -> DataBuffer:
+    """The living buffer behind a handle."""
+    if not handle:
+        raise NullParam(f"{name} must not be a null pointer")
+    found = handles.find(handle, DataBuffer)
+    if found is None:
+        raise InvalidParam(f"{name} is {handles.describe(handle)}, expected a living aclDataBuffer")
+    return found
+
+
+@plain(HEADER, "aclDataBuffer* aclCreateDataBuffer(void* data, size_t size)")
+def aclCreateDataBuffer(data: DevicePointer, size: int) -> Handle:
+    """A buffer over memory that the program owns; nothing is checked."""
+    made = DataBuffer(data or 0, size)
+    made.handle = handles.issue(made)
+    return made.handle
+
+
+@acl(HEADER, "aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer)")
+def aclDestroyDataBuffer(dataBuffer: Handle) -> None:
+    """Forget a buffer, not its memory."""
+    handles.retire(find_buffer(dataBuffer).handle)
+
+
+@acl(HEADER, "aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data, size_t size)")
+def aclUpdateDataBuffer(dataBuffer: Handle, data: DevicePointer, size: int) -> None:
+    """Let it be over other memory."""
+    found = find_buffer(dataBuffer)
+    found.address, found.size = data or 0, size
+
+
+@plain(HEADER, "void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer)")
+def aclGetDataBufferAddr(dataBuffer: Handle) -> DevicePointer:
+    """Where its memory is; null of none."""
+    return find_buffer(dataBuffer).address or None
+
+
+@plain(HEADER, "size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer)")
+def aclGetDataBufferSizeV2(dataBuffer: Handle) -> int:
+    """How much memory it has; 0 of none."""
+    return find_buffer(dataBuffer).size
+
+
+@plain(HEADER, "void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line, const char* fmt, ...)")
+def aclAppLog(logLevel: int, func: str | None, file: str | None, line: int, fmt: str | None) -> None:
+    """A line of the program in the log. In Python ``fmt`` is the text itself."""
+    if observe.watching is not None:
+        observe.watching.tell("logged", logLevel, f"[{file or ''}:{line}] {func or ''}: {fmt or ''}")

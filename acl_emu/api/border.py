@@ -2,7 +2,7 @@
 
 Python form: C name, C argument order, out-parameters returned instead of passed, status last. An array and its length are one sequence.
 The C face is derived from the same two things, the prototype and the Python signature: a C parameter that the Python function lacks is
-an out-parameter, or the length of the array before it.
+an out-parameter, or the length of an array: of the one before it, or of those behind it where none stands before.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import ctypes
 import functools
 import inspect
 import re
-from collections.abc import Callable, Sequence
+import struct
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast, overload
 
@@ -37,6 +38,9 @@ HostAddress = int | None
 
 HostPointer = Any
 """Host memory: any buffer (numpy array, bytearray), an integer address, or None."""
+
+
+VARIADIC = "..."
 
 
 class CParameter(NamedTuple):
@@ -68,12 +72,50 @@ def parse_prototype(text: str, header: str) -> Prototype:
         raise ValueError(f"not a prototype: {text}")
     parameters = []
     for part in match["parameters"].split(","):
-        if part.strip() not in ("", "void"):
+        if part.strip() == VARIADIC:
+            parameters.append(CParameter(VARIADIC, ""))
+        elif part.strip() not in ("", "void"):
             piece = _PARAMETER.fullmatch(part.strip())
             if piece is None:
                 raise ValueError(f"not a parameter: {part!r} in {text}")
             parameters.append(CParameter(" ".join(piece["type"].split()), piece["name"]))
     return Prototype(match["result"].strip(), match["name"], tuple(parameters), header, text)
+
+
+class Structure(NamedTuple):
+    """A C structure that goes by pointer: its layout, as struct spells it, and what it is in Python."""
+
+    layout: str
+    python: Callable[..., Any]
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return struct.calcsize(self.layout)
+
+    def pack(self, value: Iterable[Any]) -> bytes:
+        """As it lies in memory. Texts are cut to what they have room for, their end included by who makes them."""
+        return struct.pack(self.layout, *(field.encode() if isinstance(field, str) else field for field in value))
+
+    def unpack(self, data: bytes) -> Any:
+        """What lies in memory."""
+        return self.python(*struct.unpack(self.layout, data))
+
+
+STRUCTURES: dict[str, Structure] = {}
+"""By C name. Those that are passed are tuples in Python."""
+
+N = TypeVar("N", bound=type[tuple[Any, ...]])
+
+
+def structure(c_name: str, layout: str) -> Callable[[N], N]:
+    """Declare how a tuple with names lies in memory."""
+
+    def declare(python: N) -> N:
+        STRUCTURES[c_name] = Structure(layout, python)
+        return python
+
+    return declare
 
 
 class ApiFunction(NamedTuple):
@@ -104,7 +146,8 @@ class ApiFunction(NamedTuple):
 FUNCTIONS: dict[str, ApiFunction] = {}
 """Every declared acl function, by name."""
 
-_STATUS_TYPES = ("aclError", "aclnnStatus")
+STATUS_TYPES = {"aclError": c.ACL_ERROR_INTERNAL_ERROR, "aclnnStatus": c.ACLNN_ERR_INNER, "rtError_t": c.ACL_ERROR_RT_INTERNAL_ERROR}
+"""Results that are status codes, and that of a call which failed for no reason that has a code of its own."""
 
 
 def _null_of(parameter: CParameter) -> Any:
@@ -112,10 +155,14 @@ def _null_of(parameter: CParameter) -> Any:
     pointed = parameter.c_type.removesuffix("*").strip()
     if pointed == "int64_t*":
         return []
+    if pointed == "char":
+        return ""
     return None if pointed.endswith("*") or pointed in HANDLE_TYPES else 0
 
 
-HANDLE_TYPES = frozenset({"aclrtStream", "aclrtEvent", "aclrtContext", "aclmdlRI", "aclrtDrvMemHandle"})
+HANDLE_TYPES = frozenset(
+    {"aclrtStream", "aclrtEvent", "aclrtContext", "aclmdlRI", "aclrtDrvMemHandle", "aclrtBinHandle", "aclrtFuncHandle", "rtStream_t"}
+)
 
 
 class acl:
@@ -210,7 +257,7 @@ class plain:
             answer: A | None = _watched(function, carry_out, refuse, arguments, named, status_last=False)
             return answer
 
-        returns_status = _declare(self.text, self.header, call).prototype.result in _STATUS_TYPES
+        returns_status = _declare(self.text, self.header, call).prototype.result in STATUS_TYPES
         _document(call, self.text, (), function.__annotations__["return"])
         return call
 

@@ -15,8 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import aclnnop
-from acl_emu.api.acl_rt.memory import PtrAttributes
-from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, ApiFunction, CParameter
+from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, STATUS_TYPES, STRUCTURES, VARIADIC, ApiFunction, CParameter, Structure
 from acl_emu.cface import last_calls
 from acl_emu.core import constants as c
 from acl_emu.core import documented, ending, observe
@@ -127,7 +126,7 @@ def _watched(handler: Handler, arguments: Arguments, result: Any, caller: Any) -
 def _make_handler(name: str) -> Handler:
     declared = FUNCTIONS.get(name)
     handler = _api_handler(declared) if declared is not None else _operator_handler(name)
-    return _guarded(name, handler, _failed_result(name, declared))
+    return _guarded(name, handler, _failed_result(declared))
 
 
 def _guarded(name: str, handler: Handler, failed: int | None) -> Handler:
@@ -157,11 +156,9 @@ def _tell_refused(name: str, error: AclError) -> int:
     return status
 
 
-def _failed_result(name: str, declared: ApiFunction | None) -> int | None:
+def _failed_result(declared: ApiFunction | None) -> int | None:
     """The status of a call that failed for no reason that has a code of its own; None where the result is no status."""
-    if declared is None or declared.prototype.result == "aclnnStatus":
-        return c.ACLNN_ERR_INNER
-    return c.ACL_ERROR_INTERNAL_ERROR if declared.prototype.result == "aclError" else None
+    return STATUS_TYPES.get("aclnnStatus" if declared is None else declared.prototype.result)
 
 
 # Arguments in
@@ -194,11 +191,27 @@ def _read_string(address: int, name: str) -> str | None:
     return os.fsdecode(text.partition(b"\0")[0])
 
 
-_ELEMENTS = {"int64_t": "q", "float": "f", "bool": "?", "aclTensor*": "Q", "aclScalar*": "Q"}
+_ELEMENTS = {
+    "int64_t": "q",
+    "int32_t": "i",
+    "uint32_t": "I",
+    "int": "i",
+    "uint8_t": "B",
+    "float": "f",
+    "bool": "?",
+    **dict.fromkeys(("aclTensor*", "aclScalar*", "aclTensorDesc*", "aclDataBuffer*", "int64_t*"), "Q"),
+}
+
+
+def _element_of(parameter: CParameter) -> str | None:
+    """How an element of an array is spelled for struct; None where the parameter is no array."""
+    plain = parameter.c_type.replace("const", "").replace(" ", "")
+    return _ELEMENTS.get(plain[:-1]) if plain.endswith("*") else None
 
 
 def _array_reader(parameter: CParameter, index: int, count_index: int, is_meta: bool, refuses_null: bool) -> Callable[[Arguments], Any]:
-    code = _ELEMENTS[parameter.c_type.replace("const", "").replace(" ", "").removesuffix("*")]
+    code = _element_of(parameter)
+    assert code is not None
     size = struct.calcsize(code)
     wrong = AclnnInvalid if is_meta else InvalidParam
 
@@ -211,6 +224,32 @@ def _array_reader(parameter: CParameter, index: int, count_index: int, is_meta: 
         if count > _MOST_VALUES:
             raise wrong(f"{parameter.name} has {count} values, expected at most {_MOST_VALUES}")
         return struct.unpack(f"{count}{code}", read(address, count * size, parameter.name, wrong))
+
+    return take
+
+
+def _lists_reader(parameter: CParameter, index: int, count_index: int) -> Callable[[Arguments], Any]:
+    """An array of arrays of int64_t; the lengths are an array of int before it."""
+    addresses = _array_reader(parameter, index, count_index, False, False)
+    lengths = _array_reader(CParameter("const int*", f"lengths of {parameter.name}"), index - 1, count_index, False, False)
+
+    def take(arguments: Arguments) -> tuple[tuple[int, ...], ...] | None:
+        where, counts = addresses(arguments), lengths(arguments)
+        if not where or counts is None:
+            return None if where is None or counts is None else ()
+        if any(not 0 <= count <= _MOST_VALUES for count in counts):
+            raise InvalidParam(f"{parameter.name} has lists of {list(counts)} values, expected from 0 to {_MOST_VALUES}")
+        return tuple(
+            struct.unpack(f"{count}q", read(address, 8 * count, parameter.name)) for address, count in zip(where, counts, strict=True)
+        )
+
+    return take
+
+
+def _structure_reader(kind: Structure, name: str, index: int) -> Callable[[Arguments], Any]:
+    def take(arguments: Arguments) -> Any:
+        address = arguments[index].u
+        return kind.unpack(read(address, kind.size, name)) if address else None
 
     return take
 
@@ -232,6 +271,8 @@ def _plain_reader(c_type: str, name: str, index: int) -> Callable[[Arguments], A
     plain = c_type.replace("const ", "").strip()
     if plain == "char*":
         return lambda arguments: _read_string(arguments[index].u, name)
+    if plain.endswith("*") and plain[:-1] in STRUCTURES:
+        return _structure_reader(STRUCTURES[plain[:-1]], name, index)
     if plain in ("aclrtCallback", "aclrtHostFunc"):
         return lambda arguments: _callable_at(arguments[index].u)
     if plain.endswith("*") or plain in HANDLE_TYPES:
@@ -261,10 +302,10 @@ class _Output:
         self.wrong = wrong
         pointed = parameter.c_type.removesuffix("*").strip()
         self.is_array = pointed == "int64_t*"
-        self.is_structure = pointed == "aclrtPtrAttributes"
+        self.structure = STRUCTURES.get(pointed)
         is_pointer = pointed.endswith("*") or pointed in HANDLE_TYPES
         self.code = "Q" if is_pointer else _SIZES.get(pointed, "i")
-        self.size = 28 if self.is_structure else struct.calcsize(self.code)
+        self.size = self.structure.size if self.structure else struct.calcsize(self.code)
 
     def check(self, arguments: Arguments) -> None:
         """Before the call: the program's variable must be there to be written, or what the call makes would be lost."""
@@ -283,8 +324,8 @@ class _Output:
             return
         if self.is_array:
             self._set_array(address, arguments[self.index + 1].u, value)
-        elif self.is_structure:
-            write(address, _pack_attributes(value), self.name, self.wrong)
+        elif self.structure:
+            write(address, self.structure.pack(value), self.name, self.wrong)
         else:
             write(address, struct.pack(self.code, value or 0), self.name, self.wrong)
 
@@ -297,8 +338,17 @@ class _Output:
         write(count_address, struct.pack("Q", len(values)), f"{self.name} count", self.wrong)
 
 
-def _pack_attributes(value: PtrAttributes) -> bytes:
-    return struct.pack("=IiI16x", value.id, value.type, value.pageSize)
+class _TextOutput(_Output):
+    """A buffer for a text, which the function has found to be long enough."""
+
+    def check(self, arguments: Arguments) -> None:
+        """Before the call."""
+        if not arguments[self.index].u:
+            raise self.null(f"{self.name} must not be a null pointer")
+
+    def set(self, arguments: Arguments, value: str) -> None:
+        """After the call."""
+        write(arguments[self.index].u, os.fsencode(value) + b"\0", self.name, self.wrong)
 
 
 class _Texts(threading.local):
@@ -321,18 +371,27 @@ def _api_handler(declared: ApiFunction) -> Handler:
     outputs: list[_Output] = []
     previous: CParameter | None = None
     count_index = 0
-    for index, parameter in enumerate(prototype.parameters):
+    for index, parameter in enumerate(p for p in prototype.parameters if p.c_type != VARIADIC):
         following = prototype.parameters[index + 1] if index + 1 < len(prototype.parameters) else None
-        if parameter.name in inputs:
+        if parameter.name in inputs and _element_of(parameter):
             has_length = following is not None and following.name not in inputs and not following.c_type.endswith("*")
             if has_length:
                 count_index = index + 1
-            if has_length or parameter.c_type == "const int64_t*":  # strides have no length of their own: they have that of the dimensions
+            # Strides have no length of their own: they have that of the dimensions.
+            if parameter.c_type.count("*") == 2 and "int64_t" in parameter.c_type:
+                readers.append(_lists_reader(parameter, index, count_index))
+            else:
                 refuses_null = prototype.name == "aclCreateTensor" and has_length  # others take null dimensions or values for none
                 readers.append(_array_reader(parameter, index, count_index, is_meta, refuses_null))
-            else:
-                readers.append(_plain_reader(parameter.c_type, parameter.name, index))
-        elif parameter.c_type.endswith("*") and not (previous is not None and previous.c_type == "int64_t**"):
+        elif parameter.name in inputs:
+            readers.append(_plain_reader(parameter.c_type, parameter.name, index))
+        elif not parameter.c_type.endswith("*"):
+            count_index = index
+        elif parameter.c_type == "char*":
+            outputs.append(_TextOutput(parameter, index, null, wrong))
+        elif parameter.c_type.startswith("const ") and parameter.c_type.count("*") == 1:  # lengths of the arrays that follow
+            pass
+        elif not (previous is not None and previous.c_type == "int64_t**"):
             outputs.append(_Output(parameter, index, null, wrong))
         elif parameter.c_type == "uint64_t*":
             outputs.append(_CountOutput(parameter, index, null, wrong))
@@ -340,7 +399,7 @@ def _api_handler(declared: ApiFunction) -> Handler:
     python = declared.python
     if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in inspect.signature(python).parameters.values()):
         return _refusal_handler(python)
-    if prototype.result not in ("aclError", "aclnnStatus"):
+    if prototype.result not in STATUS_TYPES:
         return _value_handler(declared, readers)
     if not outputs:
         return _status_handler(python, readers)
@@ -395,6 +454,8 @@ def _value_handler(declared: ApiFunction, readers: list[Callable[[Arguments], An
             result.p = text
         elif result_type == "float":
             result.d = value
+        elif (value or 0) < 0:
+            result.i = value
         else:
             result.u = value or 0
 

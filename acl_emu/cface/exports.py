@@ -12,16 +12,26 @@ from acl_emu.cface.headers import declaration
 from acl_emu.core import documented
 from acl_emu.core.documented import Parameters
 
-RUNTIME_HEADERS = ("acl/acl_base_rt.h", "acl/acl_rt.h", "aclnn/acl_meta.h", "aclnn/aclnn_base.h")
+RUNTIME_HEADERS = (
+    "acl/acl_base_rt.h",
+    "acl/acl_base.h",
+    "acl/acl_rt.h",
+    "acl/acl_op.h",
+    "acl/acl_op_compiler.h",
+    "aclnn/acl_meta.h",
+    "aclnn/aclnn_base.h",
+    "profiling/prof_api.h",
+    "runtime/rt.h",
+)
 
 _DECLARED = re.compile(r"^(?P<result>\w[\w *]*?) (?P<name>\w+)\((?P<parameters>[^()]*)\);$", re.MULTILINE)
 _TYPES = {
     "i": re.compile(r"^typedef enum (\w+) {", re.MULTILINE),
     "p": re.compile(r"^typedef void \*(\w+);", re.MULTILINE),
-    "function": re.compile(r"^typedef void \(\*(\w+)\)\(", re.MULTILINE),
+    "function": re.compile(r"^typedef \w+ \(\*(\w+)\)\(", re.MULTILINE),
 }
-_NUMBERS = {"d": ("float", "double"), "i": ("int8_t", "int16_t", "int32_t", "int64_t", "int", "aclError", "aclnnStatus")}
-_FAILED = {"aclError": "ACL_ERROR_INTERNAL_ERROR", "aclnnStatus": "ACLNN_ERR_INNER"}
+_NUMBERS = {"d": ("float", "double"), "i": ("int8_t", "int16_t", "int32_t", "int64_t", "int", "aclError", "aclnnStatus", "rtError_t")}
+_FAILED = {"aclError": "ACL_ERROR_INTERNAL_ERROR", "aclnnStatus": "ACLNN_ERR_INNER", "rtError_t": "ACL_ERROR_RT_INTERNAL_ERROR"}
 
 
 Carriers = dict[str, str]
@@ -63,6 +73,15 @@ def carriers(include: Path) -> Carriers:
     return found | {name: member for member, declared in _TYPES.items() for name in declared.findall(text)}
 
 
+_VARIADIC = "..."
+_TEXT = """    char text[1024];
+    va_list rest;
+    va_start(rest, {last});
+    vsnprintf(text, sizeof text, {last} ? {last} : "", rest);
+    va_end(rest);
+"""
+
+
 def _carrier(c_type: str, known: Carriers) -> str:
     plain = c_type.replace("const ", "").strip()
     return "p" if plain.endswith("*") else known.get(plain, "u")
@@ -74,13 +93,18 @@ def _packed(c_type: str, name: str, known: Carriers) -> str:
 
 
 def _export(number: int, function: Function, known: Carriers) -> str:
-    values = [_packed(c_type, name, known) for c_type, name in function.parameters]
+    text, parameters = "", list(function.parameters)
+    if parameters and parameters[-1][1] == _VARIADIC:  # what was formatted goes on in place of the format
+        last, name = parameters[-2]
+        text, parameters[-2:] = _TEXT.format(last=name), [(last, "text")]
+    values = [_packed(c_type, name, known) for c_type, name in parameters]
     arguments = f"acl_emu_arg a[] = {{{', '.join(values)}}}, r;" if values else "acl_emu_arg *a = NULL, r;"
     failed = _FAILED.get(function.result, "0")
     result = f"r.{_carrier(function.result, known)}"
     cast = f"({function.result})" + (f"(uintptr_t){result}" if function.result.endswith("*") else result)
     enter = f"acl_emu_enter({number}, a, &r, __builtin_return_address(0))"
-    return f"EXPORT {declaration(*function)}\n{{\n    {arguments}\n    return {enter} ? {failed} : {cast};\n}}\n"
+    leave = f"{enter};" if function.result == "void" else f"return {enter} ? {failed} : {cast};"
+    return f"EXPORT {declaration(*function)}\n{{\n{text}    {arguments}\n    {leave}\n}}\n"
 
 
 def source(include: Path, emulated: Collection[str]) -> str:
@@ -90,8 +114,9 @@ def source(include: Path, emulated: Collection[str]) -> str:
     names = ",\n".join(f'    "{function.name}"' for function in carried_out)
     parts = [
         "/* The exported functions. Written by acl_emu/cface/exports.py when the library is built. */",
-        '#include "acl/acl.h"',
-        '#include "aclnn/aclnn_base.h"',
+        "#include <stdarg.h>",
+        "#include <stdio.h>",
+        *(f'#include "{header}"' for header in RUNTIME_HEADERS),
         '#include "shim.h"',
         "",
         '#define EXPORT __attribute__((visibility("default")))',

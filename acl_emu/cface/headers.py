@@ -29,7 +29,7 @@ def extern_c(declarations: Iterable[str]) -> list[str]:
 
 def declaration(result: str, name: str, parameters: Iterable[tuple[str, str]]) -> str:
     """A function as C declares it."""
-    return f"{result} {name}({', '.join(f'{c_type} {parameter}' for c_type, parameter in parameters) or 'void'})"
+    return f"{result} {name}({', '.join(f'{c_type} {parameter}'.strip() for c_type, parameter in parameters) or 'void'})"
 
 
 def of_operators() -> dict[str, str]:

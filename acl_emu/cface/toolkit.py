@@ -14,11 +14,17 @@ from pathlib import Path
 
 from acl_emu.cface import cache, headers
 from acl_emu.cface.build import LIBRARY
-from acl_emu.core import documented
+from acl_emu.core import documented, soc
 
 PACKAGE = Path(__file__).resolve().parents[1]
 OTHER_NAMES = (
+    "libacl_op_compiler.so",
     "libacl_rt.so",
+    "libacl_tdt_channel.so",
+    "libge_runner.so",
+    "libgraph.so",
+    "libhccl.so",
+    "libruntime.so",
     "libnnopbase.so",
     "libopapi.so",
     "libopapi_math.so",
@@ -26,6 +32,11 @@ OTHER_NAMES = (
     "libopapi_cv.so",
     "libopapi_transformer.so",
 )
+
+
+FOLDERS = ("opp", "runtime", "compiler")
+"""What clients look for before they load a library."""
+VERSIONED = ("version.info", "runtime/version.info", "compiler/version.info", "opp/version.info")
 
 
 class ToolkitError(Exception):
@@ -70,7 +81,10 @@ def lay_out(target: Path) -> None:
     (lib64 / "python.txt").write_text(sys.executable + "\n", encoding="utf-8")
     for name in OTHER_NAMES:
         _replace_link(lib64 / name, LIBRARY)
-    (target / "opp").mkdir(exist_ok=True)
+    for folder in FOLDERS:
+        (target / folder).mkdir(exist_ok=True)
+    for name in VERSIONED:
+        (target / name).write_text(f"Version={soc.cann_version()}\nversion_dir=acl-emu\n", encoding="utf-8")
     (target / "set_env.sh").write_text(_SET_ENV, encoding="utf-8")
 
 
@@ -117,9 +131,9 @@ def shell_exports(toolkit: Path) -> str:
 
 def cached(folder: Path | None = None) -> Path:
     """A toolkit of exactly this version in the cache, or in another folder of that kind."""
-    digest = hashlib.sha256(sys.executable.encode())
+    digest = hashlib.sha256(f"{sys.executable} {soc.cann_version()}".encode())
     digest.update(library_file().read_bytes())
-    for source in (documented.TABLE, Path(headers.__file__)):  # the headers of operators are made of these
+    for source in (documented.TABLE, Path(headers.__file__), Path(__file__)):  # the rest of the tree is made of these
         digest.update(source.read_bytes())
     include = include_folder()
     for header in sorted(path for path in include.rglob("*.h") if path.parent.name != "aclnnop"):

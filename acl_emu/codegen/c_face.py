@@ -18,7 +18,25 @@ typedef int aclError;
 typedef uint16_t aclFloat16;
 typedef struct aclDataBuffer aclDataBuffer;
 """,
+    "acl/acl_base.h": """
+typedef struct aclTensorDesc aclTensorDesc;
+""",
+    "acl/acl_op.h": """
+typedef struct aclopAttr aclopAttr;
+""",
+    "profiling/prof_api.h": """
+typedef int32_t (*ProfCommandHandle)(uint32_t type, void *data, uint32_t len);
+struct MsprofApi;
+""",
+    "runtime/rt.h": """
+typedef int32_t rtError_t;
+typedef void *rtStream_t;
+typedef struct rtDevBinary_t rtDevBinary_t;
+typedef struct rtSmDesc_t rtSmDesc_t;
+""",
     "acl/acl_rt.h": """
+typedef void *aclrtBinHandle;
+typedef void *aclrtFuncHandle;
 typedef void *aclrtDrvMemHandle;
 typedef void *aclmdlRI;
 typedef void (*aclrtCallback)(void *userData);
@@ -62,20 +80,64 @@ typedef struct aclrtPhysicalMemProp {
     aclrtMemLocation location;
     uint64_t reserve;
 } aclrtPhysicalMemProp;
+
+typedef union aclrtBinaryLoadOptionValue {
+    uint32_t isLazyLoad;
+    uint32_t magic;
+    int32_t cpuKernelMode;
+    uint32_t rsv[4];
+} aclrtBinaryLoadOptionValue;
+
+typedef struct aclrtBinaryLoadOption {
+    aclrtBinaryLoadOptionType type;
+    aclrtBinaryLoadOptionValue value;
+} aclrtBinaryLoadOption;
+
+typedef struct aclrtBinaryLoadOptions {
+    aclrtBinaryLoadOption *options;
+    size_t numOpt;
+} aclrtBinaryLoadOptions;
+
+typedef struct aclrtUuid {
+    char bytes[16];
+} aclrtUuid;
+
+typedef struct aclrtUtilizationExtendInfo aclrtUtilizationExtendInfo;
+
+typedef struct aclrtUtilizationInfo {
+    int32_t cubeUtilization;
+    int32_t vectorUtilization;
+    int32_t aicpuUtilization;
+    int32_t memoryUtilization;
+    aclrtUtilizationExtendInfo *utilizationExtend;
+} aclrtUtilizationInfo;
+
+typedef struct aclCANNPackageVersion {
+    char version[ACL_PKG_VERSION_MAX_SIZE];
+    char majorVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
+    char minorVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
+    char releaseVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
+    char patchVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
+    char reserved[ACL_PKG_VERSION_MAX_SIZE];
+} aclCANNPackageVersion;
 """,
 }
 
 _INCLUDES = {
     "acl/acl_base_rt.h": ["<stdbool.h>", "<stddef.h>", "<stdint.h>", '"acl/error_codes/rt_error_codes.h"', '"aclnn/opdev/op_errno.h"'],
+    "acl/acl_base.h": ['"acl/acl_base_rt.h"'],
     "acl/acl_rt.h": ['"acl/acl_base_rt.h"'],
+    "acl/acl_op.h": ['"acl/acl_base.h"'],
+    "acl/acl_op_compiler.h": ['"acl/acl_op.h"'],
+    "profiling/prof_api.h": ["<stddef.h>", "<stdint.h>"],
+    "runtime/rt.h": ["<stdint.h>"],
     "aclnn/acl_meta.h": ['"acl/acl_base.h"'],
     "aclnn/aclnn_base.h": ['"aclnn/acl_meta.h"'],
 }
 
 _FORWARDING = {
-    "acl/acl_base.h": ["acl/acl_base_rt.h"],
-    "acl/acl.h": ["acl/acl_rt.h"],
-    "acl/acl_op.h": ["acl/acl_base.h"],
+    "acl/acl.h": ["acl/acl_rt.h", "acl/acl_base.h", "acl/acl_op.h"],
+    "acl/acl_mdl.h": ["acl/acl_rt.h", "acl/acl_base.h"],
 }
 
 WRITTEN_BY_HAND = ("aclnn/opdev/fp16_t.h", "securec.h")

@@ -178,6 +178,9 @@ class Tool:
     def host_accesses(self, work: Work) -> None:
         """The calling thread reads or writes device memory itself, at once."""
 
+    def logged(self, level: int, text: str) -> None:
+        """The program has a line for the log."""
+
     def close(self) -> None:
         """The process ends."""
 

@@ -210,6 +210,18 @@ def native() -> bool:
     return text == "1"
 
 
+CANN_VERSIONS = ("8.3.RC1", "8.5.0", "9.0.0")
+
+
+@lru_cache(maxsize=None)
+def cann_version() -> str:
+    """ACL_EMU_CANN: the version of CANN that programs see, by which some choose what to call."""
+    name = os.environ.get("ACL_EMU_CANN") or CANN_VERSIONS[-1]
+    if name not in CANN_VERSIONS:
+        raise ConfigurationError(f"ACL_EMU_CANN={name!r} is unknown; known are {', '.join(CANN_VERSIONS)}")
+    return name
+
+
 SCHEDULES = ("async", "lazy", "eager")
 
 
@@ -227,7 +239,7 @@ _shown: set[str] = set()
 
 def check_values() -> None:
     """Raise a ConfigurationError for any variable whose value means nothing."""
-    for value in (current, visible_devices, schedule, threads, native):
+    for value in (current, visible_devices, schedule, threads, native, cann_version):
         value()
 
 

@@ -92,6 +92,7 @@ class Stream:
         self.handle = handles.issue(self)
         self.number = next(_numbers)
         self.stop_on_failure = False
+        self.overflow_switch = 0
         self.remark = ""
         """Why it may never be done, for the message of a time-out."""
         self.subscriber: ReportQueue | None = None

@@ -38,7 +38,7 @@ DEBUG, INFO, WARNING, ERROR, NONE = range(5)
 LEVELS = {"debug": DEBUG, "info": INFO, "warning": WARNING, "error": ERROR}
 _NAMES = {level: name.upper() for name, level in LEVELS.items()}
 
-ACL, OPERATORS, RUNTIME = "ASCENDCL", "OP", "RUNTIME"
+ACL, OPERATORS, RUNTIME, PROGRAM = "ASCENDCL", "OP", "RUNTIME", "APP"
 
 
 class Settings(NamedTuple):
@@ -163,6 +163,12 @@ class Log(Tool):
                 self._write(ERROR, RUNTIME, where, "task", text)
         elif self._wants(DEBUG, RUNTIME):
             self._write(DEBUG, RUNTIME, where, "task", f"done, stream_id={stream.number}, task_id={place}")
+
+
+    def logged(self, level: int, text: str) -> None:
+        """A line of the program's own."""
+        if DEBUG <= level <= ERROR and self._wants(level, PROGRAM):
+            self._write(level, PROGRAM, Place(), "", text)
 
 
 def module_of(function: str) -> str:

@@ -3,5 +3,7 @@
 #define ACL_EMU_ACL_ACL_H
 
 #include "acl/acl_rt.h"
+#include "acl/acl_base.h"
+#include "acl/acl_op.h"
 
 #endif /* ACL_EMU_ACL_ACL_H */

@@ -3,5 +3,30 @@
 #define ACL_EMU_ACL_ACL_BASE_H
 
 #include "acl/acl_base_rt.h"
+#define ACL_UNKNOWN_RANK 0xfffffffffffffffeU
+
+typedef struct aclTensorDesc aclTensorDesc;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+aclDataType aclGetTensorDescType(const aclTensorDesc* desc);
+aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index, int64_t* dimSize);
+aclError aclSetTensorFormat(aclTensorDesc* desc, aclFormat format);
+aclError aclSetTensorPlaceMent(aclTensorDesc* desc, aclMemType memType);
+aclError aclSetTensorShape(aclTensorDesc* desc, int numDims, const int64_t* dims);
+aclFormat aclGetTensorDescFormat(const aclTensorDesc* desc);
+aclTensorDesc* aclCreateTensorDesc(aclDataType dataType, int numDims, const int64_t* dims, aclFormat format);
+const char* aclGetTensorDescName(aclTensorDesc* desc);
+size_t aclGetTensorDescElementCount(const aclTensorDesc* desc);
+size_t aclGetTensorDescNumDims(const aclTensorDesc* desc);
+size_t aclGetTensorDescSize(const aclTensorDesc* desc);
+void aclDestroyTensorDesc(const aclTensorDesc* desc);
+void aclSetTensorDescName(aclTensorDesc* desc, const char* name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* ACL_EMU_ACL_ACL_BASE_H */

@@ -179,12 +179,18 @@ static const int ACL_ERROR_PROFILING_FAILURE = 500005;
 extern "C" {
 #endif
 
+aclDataBuffer* aclCreateDataBuffer(void* data, size_t size);
+aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer);
 aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value);
 aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t* value);
+aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data, size_t size);
 aclFloat16 aclFloatToFloat16(float value);
 const char* aclrtGetSocName(void);
 float aclFloat16ToFloat(aclFloat16 value);
 size_t aclDataTypeSize(aclDataType dataType);
+size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer);
+void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line, const char* fmt, ...);
+void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer);
 
 #ifdef __cplusplus
 }

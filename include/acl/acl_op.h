@@ -4,4 +4,32 @@
 
 #include "acl/acl_base.h"
 
+typedef struct aclopAttr aclopAttr;
+
+typedef enum aclopEngineType {
+    ACL_ENGINE_SYS = 0,
+    ACL_ENGINE_AICORE = 1,
+    ACL_ENGINE_VECTOR = 2
+} aclopEngineType;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+aclError aclopSetAttrBool(aclopAttr* attr, const char* attrName, uint8_t attrValue);
+aclError aclopSetAttrDataType(aclopAttr* attr, const char* attrName, aclDataType attrValue);
+aclError aclopSetAttrFloat(aclopAttr* attr, const char* attrName, float attrValue);
+aclError aclopSetAttrInt(aclopAttr* attr, const char* attrName, int64_t attrValue);
+aclError aclopSetAttrListBool(aclopAttr* attr, const char* attrName, int numValues, const uint8_t* values);
+aclError aclopSetAttrListFloat(aclopAttr* attr, const char* attrName, int numValues, const float* values);
+aclError aclopSetAttrListInt(aclopAttr* attr, const char* attrName, int numValues, const int64_t* values);
+aclError aclopSetAttrListListInt(aclopAttr* attr, const char* attrName, int numLists, const int* numValues, const int64_t* const* values);
+aclError aclopSetAttrString(aclopAttr* attr, const char* attrName, const char* attrValue);
+aclopAttr* aclopCreateAttr(void);
+void aclopDestroyAttr(const aclopAttr* attr);
+
+#ifdef __cplusplus
+}
+#endif
+
 #endif /* ACL_EMU_ACL_ACL_OP_H */

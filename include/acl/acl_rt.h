@@ -84,6 +84,8 @@
 #define ACL_PKG_VERSION_MAX_SIZE 128
 #define ACL_PKG_VERSION_PARTS_MAX_SIZE 64
 
+typedef void *aclrtBinHandle;
+typedef void *aclrtFuncHandle;
 typedef void *aclrtDrvMemHandle;
 typedef void *aclmdlRI;
 typedef void (*aclrtCallback)(void *userData);
@@ -634,6 +636,46 @@ typedef struct aclrtPhysicalMemProp {
     uint64_t reserve;
 } aclrtPhysicalMemProp;
 
+typedef union aclrtBinaryLoadOptionValue {
+    uint32_t isLazyLoad;
+    uint32_t magic;
+    int32_t cpuKernelMode;
+    uint32_t rsv[4];
+} aclrtBinaryLoadOptionValue;
+
+typedef struct aclrtBinaryLoadOption {
+    aclrtBinaryLoadOptionType type;
+    aclrtBinaryLoadOptionValue value;
+} aclrtBinaryLoadOption;
+
+typedef struct aclrtBinaryLoadOptions {
+    aclrtBinaryLoadOption *options;
+    size_t numOpt;
+} aclrtBinaryLoadOptions;
+
+typedef struct aclrtUuid {
+    char bytes[16];
+} aclrtUuid;
+
+typedef struct aclrtUtilizationExtendInfo aclrtUtilizationExtendInfo;
+
+typedef struct aclrtUtilizationInfo {
+    int32_t cubeUtilization;
+    int32_t vectorUtilization;
+    int32_t aicpuUtilization;
+    int32_t memoryUtilization;
+    aclrtUtilizationExtendInfo *utilizationExtend;
+} aclrtUtilizationInfo;
+
+typedef struct aclCANNPackageVersion {
+    char version[ACL_PKG_VERSION_MAX_SIZE];
+    char majorVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
+    char minorVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
+    char releaseVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
+    char patchVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
+    char reserved[ACL_PKG_VERSION_MAX_SIZE];
+} aclCANNPackageVersion;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -641,10 +683,15 @@ extern "C" {
 aclError aclFinalize(void);
 aclError aclFinalizeReference(uint64_t* refCount);
 aclError aclInit(const char* configPath);
+aclError aclmdlFinalizeDump(void);
+aclError aclmdlInitDump(void);
 aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
 aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI);
 aclError aclmdlRIDestroy(aclmdlRI modelRI);
 aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
+aclError aclmdlSetDump(const char* dumpCfgPath);
+aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char* kernelName, aclrtFuncHandle* funcHandle);
+aclError aclrtBinaryLoadFromData(const void* data, size_t length, const aclrtBinaryLoadOptions* options, aclrtBinHandle* binHandle);
 aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId);
 aclError aclrtCreateEvent(aclrtEvent* event);
 aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
@@ -661,7 +708,9 @@ aclError aclrtDestroyStreamForce(aclrtStream stream);
 aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId, int32_t peerDeviceId);
 aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
+aclError aclrtDeviceGetBareTgid(int32_t* pid);
 aclError aclrtDeviceGetStreamPriorityRange(int32_t* leastPriority, int32_t* greatestPriority);
+aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid);
 aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId, int32_t* status);
 aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent);
 aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp);
@@ -673,10 +722,13 @@ aclError aclrtGetDevice(int32_t* deviceId);
 aclError aclrtGetDeviceCount(uint32_t* count);
 aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value);
 aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode* mode);
+aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo* utilizationInfo);
+aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void** aicAddr, void** aivAddr);
 aclError aclrtGetLastError(aclrtLastErrLevel level);
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
 aclError aclrtGetRunMode(aclrtRunMode* runMode);
 aclError aclrtGetStreamAvailableNum(uint32_t* streamCount);
+aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag);
 aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
 aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* patchVersion);
 aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBlockType blockType, aclrtStream stream);
@@ -687,7 +739,10 @@ aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy poli
 aclError aclrtMallocHost(void** hostPtr, size_t size);
 aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size, const aclrtPhysicalMemProp* prop, uint64_t flags);
 aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags);
+aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t flags, uint64_t* shareableHandle);
 aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop, aclrtMemGranularityOptions option, size_t* granularity);
+aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle* handle);
+aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid, size_t pidNum);
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind);
 aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height, aclrtMemcpyKind kind);
 aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height, aclrtMemcpyKind kind, aclrtStream stream);
@@ -710,7 +765,11 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
 aclError aclrtSetCurrentContext(aclrtContext context);
 aclError aclrtSetDevice(int32_t deviceId);
 aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
+aclError aclrtSetOpExecuteTimeOut(uint32_t timeout);
+aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t* actualTimeout);
+aclError aclrtSetOpWaitTimeout(uint32_t timeout);
 aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
+aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
 aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 aclError aclrtSetTsDevice(aclrtTsId tsId);
 aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t* flags);
@@ -727,6 +786,8 @@ aclError aclrtSynchronizeStream(aclrtStream stream);
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
 aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 aclError aclrtUnmapMem(void* virPtr);
+aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion* version);
+aclError aclsysGetVersionStr(char* pkgName, char* versionStr);
 const char* aclGetRecentErrMsg(void);
 
 #ifdef __cplusplus

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from acl_emu.api.acl_rt import HEADER
-from acl_emu.api.border import DevicePointer, Handle, HostAddress, HostPointer, acl, check_buffer, host_address
+from acl_emu.api.border import DevicePointer, Handle, HostAddress, HostPointer, acl, check_buffer, host_address, structure
 from acl_emu.core import constants as c
 from acl_emu.core import observe, soc
 from acl_emu.core._bridge import lib
@@ -366,8 +365,8 @@ def aclrtGetMemInfo(attr: int) -> tuple[int, int]:
     return (region.free_bytes, region.capacity) if attr in has else (0, 0)
 
 
-@dataclass(frozen=True)
-class PtrAttributes:
+@structure("aclrtPtrAttributes", "=IiI16x")
+class PtrAttributes(NamedTuple):
     """aclrtPtrAttributes: where an address lies."""
 
     id: int

@@ -133,6 +133,20 @@ def aclrtGetStreamAvailableNum() -> int:
     return MOST_STREAMS - sum(len(other.streams) for other in context.current().device.contexts)
 
 
+@acl(HEADER, "aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag)")
+def aclrtSetStreamOverflowSwitch(stream: Handle, flag: int) -> None:
+    """Whether overflows are to be looked for on a stream (1) or not (0)."""
+    if flag not in (0, 1):
+        raise RtParamInvalid(f"flag is {flag}, expected 0 (off) or 1 (on)")
+    context.find_stream(stream).overflow_switch = flag
+
+
+@acl(HEADER, "aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag)")
+def aclrtGetStreamOverflowSwitch(stream: Handle) -> int:
+    """What was set before."""
+    return context.find_stream(stream).overflow_switch
+
+
 @acl(HEADER, "aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)")
 def aclrtSetStreamFailureMode(stream: Handle, mode: int) -> None:
     """After a failed task: go on (0), or stop every stream of the context (1)."""

@@ -11,6 +11,24 @@ aclDumpOpTensors = not_emulated(
     "aclnnStatus aclDumpOpTensors(const char* opType, const char* opName, aclTensor** tensors, "
     "size_t inputTensorNum, size_t outputTensorNum, aclrtStream stream)",
 )
+aclrtBinaryLoadFromData = not_emulated(
+    HEADER,
+    "aclError aclrtBinaryLoadFromData(const void* data, size_t length, const aclrtBinaryLoadOptions* options, aclrtBinHandle* binHandle)",
+)
+aclrtBinaryGetFunction = not_emulated(
+    HEADER, "aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char* kernelName, aclrtFuncHandle* funcHandle)"
+)
+aclrtGetFunctionAddr = not_emulated(HEADER, "aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void** aicAddr, void** aivAddr)")
+aclrtMemExportToShareableHandle = not_emulated(
+    HEADER,
+    "aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t flags, uint64_t* shareableHandle)",
+)
+aclrtMemImportFromShareableHandle = not_emulated(
+    HEADER, "aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle* handle)"
+)
+aclrtMemSetPidToShareableHandle = not_emulated(
+    HEADER, "aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid, size_t pidNum)"
+)
 aclmdlRICaptureBegin = not_emulated(HEADER, "aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode)")
 aclmdlRICaptureEnd = not_emulated(HEADER, "aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI)")
 aclmdlRIExecuteAsync = not_emulated(HEADER, "aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream)")
