@@ -133,7 +133,9 @@ ROUTES: dict[str, Route] = {
     "ReduceMin": _reduce("aclnnAmin"),
     "Mul": _elementwise("aclnnMul"),
     "RealDiv": _elementwise("aclnnDiv"),
-    **{name: _elementwise(f"aclnn{name}") for name in ("Abs", "Exp", "Log", "Maximum", "Minimum", "Neg", "Relu", "Sigmoid", "Sqrt", "Tanh")},
+    **{
+        name: _elementwise(f"aclnn{name}") for name in ("Abs", "Exp", "Log", "Maximum", "Minimum", "Neg", "Relu", "Sigmoid", "Sqrt", "Tanh")
+    },
 }
 
 _CALL = (

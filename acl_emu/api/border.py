@@ -8,11 +8,12 @@ an out-parameter, or the length of an array: of the one before it, or of those b
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import functools
 import inspect
 import re
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast, overload
 
@@ -93,9 +94,10 @@ class Structure(NamedTuple):
         """Its bytes."""
         return struct.calcsize(self.layout)
 
-    def pack(self, value: Iterable[Any]) -> bytes:
-        """As it lies in memory. Texts are cut to what they have room for, their end included by who makes them."""
-        return struct.pack(self.layout, *(field.encode() if isinstance(field, str) else field for field in value))
+    def pack(self, value: Any) -> bytes:
+        """As it lies in memory."""
+        fields = dataclasses.astuple(value)
+        return struct.pack(self.layout, *(field.encode() if isinstance(field, str) else field for field in fields))
 
     def unpack(self, data: bytes) -> Any:
         """What lies in memory."""
@@ -103,13 +105,13 @@ class Structure(NamedTuple):
 
 
 STRUCTURES: dict[str, Structure] = {}
-"""By C name. Those that are passed are tuples in Python."""
+"""By C name."""
 
-N = TypeVar("N", bound=type[tuple[Any, ...]])
+N = TypeVar("N", bound=type[Any])
 
 
 def structure(c_name: str, layout: str) -> Callable[[N], N]:
-    """Declare how a tuple with names lies in memory."""
+    """Declare how a data class lies in memory, field after field."""
 
     def declare(python: N) -> N:
         STRUCTURES[c_name] = Structure(layout, python)

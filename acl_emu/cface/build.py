@@ -36,6 +36,9 @@ C_FACE, ENGINE_SOURCES, RUNTIME_SOURCES = (PACKAGE / folder / "c" for folder in 
 INCLUDES = tuple(f"-I{PACKAGE / folder / 'c'}" for folder in ("runtime", "engine"))
 LIBRARY = "libascendcl.so"
 ENGINE = "libacl_emu_engine.so"
+ALIAS = "libacl_emu_alias.so"
+ALIAS_NAME = f"{ALIAS}.{'x' * 40}"
+"""What an alias is called before a toolkit gives it the name of another library: long enough for each."""
 COMPILER = (os.environ.get("CC") or "cc").split()
 FLAGS = ("-std=gnu11", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden")
 # Every operation is rounded as written: no contraction, nothing of -ffast-math that could change a number.
@@ -142,6 +145,9 @@ def products() -> Iterator[Product]:
     # No dependency on libpython, and nothing exported but the declared functions.
     face = _jobs([_exports(), C_FACE / "loader.c"], *python, f"-I{ROOT / 'include'}")
     yield Product(f"acl_emu/lib64/{LIBRARY}", face, (f"-Wl,-soname,{LIBRARY}", "-Wl,-z,nodelete", "-Wl,-s", "-ldl", "-lpthread"))
+    # Nothing but a name, and that it needs the library: what is loaded under that name has its functions.
+    needed = ("-Wl,--no-as-needed", f"-L{ROOT / 'acl_emu' / 'lib64'}", f"-l:{LIBRARY}", "-Wl,-rpath,$ORIGIN:$ORIGIN/../lib64", "-Wl,-s")
+    yield Product(f"acl_emu/lib64/{ALIAS}", _jobs([C_FACE / "alias.c"], "-O2"), (f"-Wl,-soname,{ALIAS_NAME}", *needed))
     # Which of its instruction sets is used is chosen at run time.
     engine = [job._replace(flags=(*ENGINE_FLAGS, *job.flags)) for job in engine_jobs(platform.machine())]
     yield Product(f"acl_emu/lib64/{ENGINE}", engine, ("-lm", "-lpthread"))

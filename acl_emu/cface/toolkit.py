@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from acl_emu.cface import cache, headers
-from acl_emu.cface.build import LIBRARY
+from acl_emu.cface.build import ALIAS, ALIAS_NAME, LIBRARY
 from acl_emu.core import documented, soc
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -34,6 +34,8 @@ OTHER_NAMES = (
 )
 
 
+PRELOAD = "preload"
+"""Where the same libraries are once more, each with its own name inside: see acl_emu/torch.py."""
 FOLDERS = ("opp", "runtime", "compiler")
 """What clients look for before they load a library."""
 VERSIONED = ("version.info", "runtime/version.info", "compiler/version.info", "opp/version.info")
@@ -81,11 +83,21 @@ def lay_out(target: Path) -> None:
     (lib64 / "python.txt").write_text(sys.executable + "\n", encoding="utf-8")
     for name in OTHER_NAMES:
         _replace_link(lib64 / name, LIBRARY)
+    _write_aliases(target / PRELOAD)
     for folder in FOLDERS:
         (target / folder).mkdir(exist_ok=True)
     for name in VERSIONED:
         (target / name).write_text(f"Version={soc.cann_version()}\nversion_dir=acl-emu\n", encoding="utf-8")
     (target / "set_env.sh").write_text(_SET_ENV, encoding="utf-8")
+
+
+def _write_aliases(folder: Path) -> None:
+    """A process that runs finds a library by the name inside, where it has been loaded before, and not by that of a link."""
+    folder.mkdir(exist_ok=True)
+    alias = (PACKAGE / "lib64" / ALIAS).read_bytes()
+    for name in OTHER_NAMES:
+        renamed = alias.replace(ALIAS_NAME.encode(), name.encode().ljust(len(ALIAS_NAME), b"\0"))
+        (folder / name).write_bytes(renamed)
 
 
 _SET_ENV = """# Source this file: it says where this toolkit is.

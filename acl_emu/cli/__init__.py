@@ -7,6 +7,7 @@ import os
 import click
 
 from acl_emu.cli import commands
+from acl_emu.cli.execute import execute
 from acl_emu.cli.run import run
 from acl_emu.version import __version__
 
@@ -22,5 +23,5 @@ def main() -> None:
         os.environ[name.removeprefix(_SET_ASIDE)] = os.environ.pop(name)
 
 
-for command in (run, commands.lay_out_toolkit, commands.env, commands.ops, commands.explain, commands.doctor):
+for command in (run, execute, commands.lay_out_toolkit, commands.env, commands.ops, commands.explain, commands.doctor):
     main.add_command(command)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import tempfile
@@ -14,9 +13,9 @@ from typing import NoReturn
 import click
 
 from acl_emu.cface import toolkit
-from acl_emu.cli import process
-from acl_emu.cli.afterwards import Afterwards, check_option
-from acl_emu.cli.failure import DOES_NOT_COMPILE, NOT_EMULATED, Failure, chip_named, tell
+from acl_emu.cli import options, process
+from acl_emu.cli.afterwards import Afterwards
+from acl_emu.cli.failure import DOES_NOT_COMPILE, NOT_EMULATED, Failure, tell
 from acl_emu.core import soc
 from acl_emu.tools import builds, pages
 
@@ -32,22 +31,12 @@ class _Run(click.Command):
 @click.command(cls=_Run, context_settings={"ignore_unknown_options": False})
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.option("--soc", "chip", help="Chip to emulate, such as Ascend910B1 (default), 910B or 310P3.")
-@click.option("--schedule", type=click.Choice(soc.SCHEDULES), help="When queued tasks run.")
-@click.option("--devices", type=click.IntRange(1, 64), help="How many devices there are (default 8).")
+@options.emulation
 @click.option("--keep", type=click.Path(path_type=Path), help="Also put source and executable into this folder.")
 @click.option("--cxx", default="", help='Compiler, with flags if need be: "g++ -O2".')
 @click.option("--std", default="", help="Language level, such as c++17.")
 @click.option("--which", type=click.IntRange(1), help="Which program of a page that has several (default: all, in turn).")
-@click.option(
-    "--check",
-    callback=check_option,
-    metavar="[=warn|=json:FILE]",
-    help="Look for mistakes; exit code 86 if any, unless =warn. =json:FILE also writes them to a file, =warn,json:FILE does both.",
-)
-@click.option("--trace", type=click.Path(path_type=Path), help="Write what happens to this file, for ui.perfetto.dev.")
-@click.option("--report", type=click.Path(path_type=Path), help="Show what happens on a page: an HTML file that needs no network.")
-@click.option("--fault", "faults", multiple=True, metavar="RULE", help="Let something fail, as aclrtMalloc:3=207001 says; may be repeated.")
+@options.watching
 def run(
     file: Path,
     arguments: tuple[str, ...],
@@ -64,14 +53,7 @@ def run(
     faults: tuple[str, ...],
 ) -> None:
     """Compile and run the program in FILE: an operator page (.md), a .cpp, a .c or a .py. Arguments after -- go to the program."""
-    chosen = {
-        "ACL_EMU_SOC": chip_named(chip).name if chip is not None else None,
-        "ACL_EMU_SCHEDULE": schedule,
-        "ACL_EMU_DEVICES": str(devices) if devices else None,
-        "ACL_EMU_FAULT": ";".join(faults) or None,
-    }
-    os.environ.update({name: value for name, value in chosen.items() if value is not None})
-    product = _check_environment(faults)
+    product = options.emulate(chip, schedule, devices, faults)
     how = builds.Build(cxx, std, keep, lines=bool(check or trace or report))
     try:
         with _ending_in_order():
@@ -125,23 +107,6 @@ def _command_of(program: pages.Program, how: builds.Build) -> list[str]:
         raise pages.SampleError(f"{program.file}: {', '.join(given)} is for programs that are compiled")
     name = str(program.file)
     return [sys.executable, f"./{name}" if name.startswith("-") else name]
-
-
-def _check_environment(faults: tuple[str, ...]) -> soc.Soc:
-    """The chip. What means nothing stops the command, not every call of the program."""
-    if faults:
-        from acl_emu.tools.faults import parse
-
-        try:
-            for rule in faults:
-                parse(rule)
-        except ValueError as error:
-            raise Failure(f"--fault {error}") from None
-    try:
-        soc.check_values()
-    except soc.ConfigurationError as error:
-        raise Failure(str(error)) from None
-    return soc.current()
 
 
 def _for_chip(file: Path, programs: list[pages.Program], chip: soc.Soc) -> list[pages.Program]:

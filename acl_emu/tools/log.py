@@ -164,7 +164,6 @@ class Log(Tool):
         elif self._wants(DEBUG, RUNTIME):
             self._write(DEBUG, RUNTIME, where, "task", f"done, stream_id={stream.number}, task_id={place}")
 
-
     def logged(self, level: int, text: str) -> None:
         """A line of the program's own."""
         if DEBUG <= level <= ERROR and self._wants(level, PROGRAM):

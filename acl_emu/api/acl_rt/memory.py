@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from acl_emu.api.acl_rt import HEADER
@@ -366,7 +367,8 @@ def aclrtGetMemInfo(attr: int) -> tuple[int, int]:
 
 
 @structure("aclrtPtrAttributes", "=IiI16x")
-class PtrAttributes(NamedTuple):
+@dataclass(frozen=True)
+class PtrAttributes:
     """aclrtPtrAttributes: where an address lies."""
 
     id: int

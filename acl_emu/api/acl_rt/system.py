@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import acl, structure
@@ -17,7 +17,8 @@ _VERSION, _PART = c.ACL_PKG_VERSION_MAX_SIZE, c.ACL_PKG_VERSION_PARTS_MAX_SIZE
 
 
 @structure("aclCANNPackageVersion", f"={_VERSION}s{_PART}s{_PART}s{_PART}s{_PART}s{_VERSION}x")
-class CANNPackageVersion(NamedTuple):
+@dataclass(frozen=True)
+class CANNPackageVersion:
     """aclCANNPackageVersion: a version, and its parts."""
 
     version: str
@@ -81,7 +82,8 @@ def aclrtDeviceGetBareTgid() -> int:
 
 
 @structure("aclrtUuid", "=16s")
-class Uuid(NamedTuple):
+@dataclass(frozen=True)
+class Uuid:
     """aclrtUuid: what tells devices of a machine apart."""
 
     bytes: bytes
@@ -95,7 +97,8 @@ def aclrtDeviceGetUuid(deviceId: int) -> Uuid:
 
 
 @structure("aclrtUtilizationInfo", "=iiiiQ")
-class UtilizationInfo(NamedTuple):
+@dataclass(frozen=True)
+class UtilizationInfo:
     """aclrtUtilizationInfo: percentages."""
 
     cubeUtilization: int
