@@ -209,8 +209,10 @@ from acl_emu.api.acl_rt.unemulated import (
     aclmdlRIExecuteAsync as aclmdlRIExecuteAsync,
     aclrtBinaryGetFunction as aclrtBinaryGetFunction,
     aclrtBinaryLoadFromData as aclrtBinaryLoadFromData,
-    aclrtFreePhysical as aclrtFreePhysical,
     aclrtGetFunctionAddr as aclrtGetFunctionAddr,
+)
+from acl_emu.api.acl_rt.virtual import (
+    aclrtFreePhysical as aclrtFreePhysical,
     aclrtMallocPhysical as aclrtMallocPhysical,
     aclrtMapMem as aclrtMapMem,
     aclrtMemExportToShareableHandle as aclrtMemExportToShareableHandle,

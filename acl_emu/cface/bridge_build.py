@@ -124,6 +124,7 @@ ffi.cdef(
     acl_emu_memory *acl_emu_memory_new(uint64_t start, uint64_t end, uint64_t backing, uint64_t available);
     void acl_emu_memory_close(acl_emu_memory *memory);
     const acl_emu_usage *acl_emu_memory_usage(const acl_emu_memory *memory);
+    int acl_emu_memory_take(acl_emu_memory *memory, int64_t bytes);
     uint64_t acl_emu_memory_allocate(acl_emu_memory *memory, uint64_t size, uint64_t padding, int64_t policy);
     int acl_emu_memory_free(uint64_t address, acl_emu_allocation *freed);
     int acl_emu_memory_find(const acl_emu_memory *memory, uint64_t address, acl_emu_allocation *found);

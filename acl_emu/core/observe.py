@@ -21,7 +21,7 @@ from acl_emu.core.errors import AclError, take_reported
 
 if TYPE_CHECKING:
     from acl_emu.runtime.executor import Executor
-    from acl_emu.runtime.memory import Allocation, DeviceMemory
+    from acl_emu.runtime.memory import Allocation, DeviceMemory, Region
     from acl_emu.runtime.stream import Event, Stream
     from acl_emu.runtime.tensor import BoundOperand
 
@@ -155,6 +155,12 @@ class Tool:
 
     def freed(self, memory: DeviceMemory, allocation: Allocation) -> None:
         """Device memory was given back."""
+
+    def mapped(self, memory: Region, address: int, size: int) -> None:
+        """Addresses of a virtual range have memory now."""
+
+    def unmapped(self, memory: Region, address: int, size: int) -> None:
+        """They have none any more."""
 
     def planned(self, executor: Executor) -> None:
         """Phase one succeeded."""

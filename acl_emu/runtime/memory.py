@@ -14,11 +14,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from acl_emu.core import constants as c
 from acl_emu.core import observe
 from acl_emu.core._bridge import ffi, lib
 from acl_emu.core.errors import AclError, DeviceFault, OutOfMemory
@@ -39,7 +40,8 @@ _libc.aligned_alloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
 _libc.free.argtypes = [ctypes.c_void_p]
 
 
-def _reserve(size: int, protection: int) -> int:
+def reserve(size: int, protection: int) -> int:
+    """Addresses that nobody else gets; untouched ones cost nothing."""
     address = _libc.mmap(None, size, protection, _MAP_PRIVATE_ANONYMOUS_NORESERVE, -1, 0)
     if address is None or address == ctypes.c_void_p(-1).value:
         raise OutOfMemory(
@@ -78,9 +80,9 @@ class DeviceMemory:
     def __init__(self, device: int, capacity: int) -> None:
         self.device = device
         self.capacity = capacity
-        self.start = _reserve(capacity, _PROT_NONE)
+        self.start = reserve(capacity, _PROT_NONE)
         self.end = self.start + capacity
-        self._backing = _reserve(capacity, _PROT_RW)
+        self._backing = reserve(capacity, _PROT_RW)
         self.buffer = memoryview((ctypes.c_ubyte * capacity).from_address(self._backing))
         usable = capacity if available is None else min(capacity, available)
         self.in_c = lib.acl_emu_memory_new(self.start, self.end, self._backing, usable)
@@ -119,6 +121,15 @@ class DeviceMemory:
             return
         for address in (self.start, self._backing):
             _libc.munmap(address, self.capacity)
+
+    def take(self, size: int) -> None:
+        """Count memory that is allocated without an address."""
+        if not lib.acl_emu_memory_take(self.in_c, size):
+            raise OutOfMemory(f"device {self.device}: no room for {size} bytes, {self.free_bytes} of {self.capacity} are free")
+
+    def give_back(self, size: int) -> None:
+        """The opposite."""
+        lib.acl_emu_memory_take(self.in_c, -size)
 
     def addresses(self) -> list[int]:
         """Where living allocations begin."""
@@ -199,15 +210,53 @@ class DeviceMemory:
 
 _regions: list[DeviceMemory] = []
 _MOST_REGIONS = 64
-REGION_TABLE = (ctypes.c_int64 * (1 + 3 * _MOST_REGIONS))()
-"""For C: how many regions; of each the first address, the end of mapped memory, and the distance to where kernels find it."""
+_MOST_RUNS = 4096
+REGION_TABLE = (ctypes.c_int64 * (1 + 3 * (_MOST_REGIONS + _MOST_RUNS)))()
+"""For C: how many entries; of each the first address, the end of mapped memory, and the distance to where kernels find it.
+
+First those of devices, then mapped runs of virtual ranges, which come and go while kernels look others up: an entry that holds
+nothing ends where addresses begin, and of one that changes the end is written last.
+"""
 lib.acl_emu_set_regions(ffi.cast("int64_t *", ctypes.addressof(REGION_TABLE)))
 
 
 def _publish_regions() -> None:
     for index, region in enumerate(_regions[:_MOST_REGIONS]):
         REGION_TABLE[1 + 3 * index : 4 + 3 * index] = [region.start, region.mapped_end, region._backing - region.start]
-    REGION_TABLE[0] = min(len(_regions), _MOST_REGIONS)
+    for index in range(len(_regions), _MOST_REGIONS):
+        REGION_TABLE[2 + 3 * index] = 0
+    REGION_TABLE[0] = max(REGION_TABLE[0], min(len(_regions), _MOST_REGIONS))
+
+
+class Run:
+    """A run of mapped memory in a virtual range, as C knows it."""
+
+    _unused: ClassVar[list[int]] = list(range(_MOST_REGIONS + _MOST_RUNS - 1, _MOST_REGIONS - 1, -1))
+
+    def __init__(self, first: int, end: int, distance: int) -> None:
+        if not self._unused:
+            raise AclError(f"more than {_MOST_RUNS} separate runs of mapped memory", c.ACL_ERROR_RT_RESOURCE_ALLOC_FAIL)
+        self.first = first
+        self._slot = self._unused.pop()
+        place = 1 + 3 * self._slot
+        REGION_TABLE[place], REGION_TABLE[place + 2] = first, distance
+        REGION_TABLE[0] = max(REGION_TABLE[0], self._slot + 1)
+        self.end = end
+
+    @property
+    def end(self) -> int:
+        """The first address behind it."""
+        return self._end
+
+    @end.setter
+    def end(self, end: int) -> None:
+        self._end = end
+        REGION_TABLE[2 + 3 * self._slot] = end
+
+    def close(self) -> None:
+        """C knows it no more."""
+        self.end = 0
+        self._unused.append(self._slot)
 
 
 def regions() -> list[DeviceMemory]:
@@ -215,11 +264,42 @@ def regions() -> list[DeviceMemory]:
     return list(_regions)
 
 
-def region_of(address: int) -> DeviceMemory | None:
+class Region(Protocol):
+    """Addresses of a device."""
+
+    device: int
+    start: int
+    end: int
+    buffer: memoryview
+
+    def locate(self, address: int, size: int) -> int:
+        """Where kernels find ``size`` bytes at ``address``; raises where they are not in mapped memory."""
+
+    def find(self, address: int) -> Allocation | None:
+        """The living allocation that holds ``address``."""
+
+    def free(self, address: int) -> bool:
+        """Give an allocation back; False where ``address`` is not the start of a living one."""
+
+    def describe(self, address: int) -> str:
+        """What lies at an address, for messages."""
+
+    def note_overread(self, call: str, address: int, size: int) -> None:
+        """Remember a copy that leaves its allocation."""
+
+
+virtual_ranges: list[Region] = []
+"""Addresses that programs have reserved: see ``virtual.py``."""
+
+
+def region_of(address: int) -> Region | None:
     """The device memory that an address belongs to; None for host memory."""
     for region in _regions:
         if region.start <= address < region.end:
             return region
+    for virtual in virtual_ranges:
+        if virtual.start <= address < virtual.end:
+            return virtual
     return None
 
 

@@ -372,6 +372,9 @@ acl_emu_memory *acl_emu_memory_new(uint64_t start, uint64_t end, uint64_t backin
 void acl_emu_memory_close(acl_emu_memory *memory);
 const acl_emu_usage *acl_emu_memory_usage(const acl_emu_memory *memory);
 
+/* Counts bytes that are allocated without an address, or fewer than before; 0 where they do not fit. */
+int acl_emu_memory_take(acl_emu_memory *memory, int64_t bytes);
+
 /* An address, or 0 where there is no room; gives one back, and says what it was, if anybody asks: 0 where nothing living begins there. */
 uint64_t acl_emu_memory_allocate(acl_emu_memory *memory, uint64_t size, uint64_t padding, int64_t policy);
 int acl_emu_memory_free(uint64_t address, acl_emu_allocation *freed);

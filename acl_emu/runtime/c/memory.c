@@ -124,6 +124,19 @@ const acl_emu_usage *acl_emu_memory_usage(const acl_emu_memory *memory)
     return &memory->usage;
 }
 
+int acl_emu_memory_take(acl_emu_memory *memory, int64_t bytes)
+{
+    acl_emu_lock();
+    acl_emu_usage *usage = &memory->usage;
+    int fits = bytes <= 0 || usage->used + (uint64_t)bytes <= usage->available;
+    if (fits) {
+        usage->used += (uint64_t)bytes;
+        usage->peak = usage->used > usage->peak ? usage->used : usage->peak;
+    }
+    acl_emu_unlock();
+    return fits;
+}
+
 static acl_emu_memory *memory_of(uint64_t address)
 {
     for (int i = 0; i < MEMORIES; i++) {

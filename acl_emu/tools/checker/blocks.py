@@ -59,6 +59,31 @@ class Block:
         if len(mine) > _USES_KEPT:
             del mine[next(iter(mine))]
 
+    def grow(self, size: int) -> None:
+        """More memory behind it."""
+        self.size += size
+        self.end += size
+
+    def absorb(self, other: Block) -> None:
+        """The block behind it becomes a part of it."""
+        self.grow(other.size)
+        for first, last in other.written.ranges:
+            self.written.add(first, last)
+        for uses in other.uses.values():
+            for use in uses.values():
+                self.add(use)
+
+    def part(self, first: int, last: int) -> Block:
+        """A block of its own that is a part of this one, with what was done to it."""
+        made = Block(first, last - first, self.origin, self.thing)
+        for begin, end in self.written.ranges:
+            made.written.add(max(begin, first), min(end, last))
+        for uses in self.uses.values():
+            for use in uses.values():
+                if use.span.address < last and first < use.span.end:
+                    made.add(use)
+        return made
+
     def describe(self) -> str:
         """In a message."""
         return f"the allocation of {self.size} bytes at {self.address:#x}"

@@ -13,7 +13,7 @@ from acl_emu.core import notes
 from acl_emu.core.errors import AclError
 from acl_emu.core.observe import Call, Tool, Work
 from acl_emu.runtime import memory
-from acl_emu.runtime.memory import Allocation, DeviceMemory
+from acl_emu.runtime.memory import Allocation, DeviceMemory, Region
 from acl_emu.runtime.stream import Event, Stream
 from acl_emu.tools.checker.blocks import Block
 from acl_emu.tools.checker.exit_code import set_exit_code, watch_exit_code
@@ -141,6 +141,16 @@ class Checker(Tool):
         """Is anything queued that uses it?"""
         with self._lock:
             self._memory.free_device(allocation.address, allocation)
+
+    def mapped(self, memory: Region, address: int, size: int) -> None:
+        """Memory at addresses that were reserved."""
+        with self._lock:
+            self._memory.map_device(memory, address, size)
+
+    def unmapped(self, memory: Region, address: int, size: int) -> None:
+        """Is anything queued that uses it?"""
+        with self._lock:
+            self._memory.unmap_device(memory, address, size)
 
     # Work
 

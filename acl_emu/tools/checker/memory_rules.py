@@ -56,6 +56,31 @@ class MemoryRules:
         if block is not None:
             self._check_unused(block, origin, "devPtr")
 
+    def map_device(self, owner: object, address: int, size: int) -> None:
+        """aclrtMapMem succeeded: what is mapped side by side is one block."""
+        block = self.device.below(address)
+        if block is not None and block.thing is owner and block.end == address:
+            block.grow(size)
+        else:
+            block = Block(address, size, origin_now(), owner)
+            self.device.add(block)
+        following = self.device.find(address + size)
+        if following is not None and following.thing is owner and following is not block:
+            self.device.remove(following.address, origin_now(), owner)
+            block.absorb(following)
+
+    def unmap_device(self, owner: object, address: int, size: int) -> None:
+        """aclrtUnmapMem: what is left on both sides stays."""
+        whole = self.device.find(address)
+        if whole is None or whole.thing is not owner:
+            return
+        origin = origin_now()
+        self.device.remove(whole.address, origin, owner)
+        for first, last in ((whole.address, address), (address + size, whole.end)):
+            if first < last:
+                self.device.add(whole.part(first, last))
+        self._check_unused(whole.part(address, address + size), origin, "virPtr")
+
     def free_host(self, address: int) -> None:
         """aclrtFreeHost succeeded."""
         origin = origin_now()
