@@ -172,13 +172,23 @@ from acl_emu.api.acl_rt.memory import (
     aclrtMemsetAsync as aclrtMemsetAsync,
     aclrtPointerGetAttributes as aclrtPointerGetAttributes,
 )
+from acl_emu.api.acl_rt.models import (
+    aclmdlRICaptureBegin as aclmdlRICaptureBegin,
+    aclmdlRICaptureEnd as aclmdlRICaptureEnd,
+    aclmdlRICaptureGetInfo as aclmdlRICaptureGetInfo,
+    aclmdlRIDestroy as aclmdlRIDestroy,
+    aclmdlRIExecute as aclmdlRIExecute,
+    aclmdlRIExecuteAsync as aclmdlRIExecuteAsync,
+)
 from acl_emu.api.acl_rt.streams import (
     aclrtCreateStream as aclrtCreateStream,
     aclrtCreateStreamWithConfig as aclrtCreateStreamWithConfig,
     aclrtDestroyStream as aclrtDestroyStream,
     aclrtDestroyStreamForce as aclrtDestroyStreamForce,
+    aclrtGetStreamAttribute as aclrtGetStreamAttribute,
     aclrtGetStreamAvailableNum as aclrtGetStreamAvailableNum,
     aclrtGetStreamOverflowSwitch as aclrtGetStreamOverflowSwitch,
+    aclrtSetStreamAttribute as aclrtSetStreamAttribute,
     aclrtSetStreamFailureMode as aclrtSetStreamFailureMode,
     aclrtSetStreamOverflowSwitch as aclrtSetStreamOverflowSwitch,
     aclrtStreamGetFlags as aclrtStreamGetFlags,
@@ -203,10 +213,6 @@ from acl_emu.api.acl_rt.system import (
 )
 from acl_emu.api.acl_rt.unemulated import (
     aclDumpOpTensors as aclDumpOpTensors,
-    aclmdlRICaptureBegin as aclmdlRICaptureBegin,
-    aclmdlRICaptureEnd as aclmdlRICaptureEnd,
-    aclmdlRIDestroy as aclmdlRIDestroy,
-    aclmdlRIExecuteAsync as aclmdlRIExecuteAsync,
     aclrtBinaryGetFunction as aclrtBinaryGetFunction,
     aclrtBinaryLoadFromData as aclrtBinaryLoadFromData,
     aclrtGetFunctionAddr as aclrtGetFunctionAddr,

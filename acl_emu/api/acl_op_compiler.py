@@ -22,6 +22,7 @@ from acl_emu.core import constants as c
 from acl_emu.core import dtypes, soc
 from acl_emu.core.errors import AclError, InvalidParam, NullParam
 from acl_emu.runtime import context, memory
+from acl_emu.runtime.stream import Stream, Task
 from acl_emu.spec import Operator
 
 HEADER = "acl/acl_op_compiler.h"
@@ -255,4 +256,12 @@ def _launch(name: str, declared: Operator, arguments: Sequence[Any], stream: Han
             raise OperatorNotFound(f"operator {name} failed with {status}, run as {declared.name}")
     finally:
         if workspace is not None:
-            context.find_stream(stream).submit(lambda: region.free(workspace))
+            _free_later(context.find_stream(stream), lambda: region.free(workspace))
+
+
+def _free_later(stream: Stream, free: Task) -> None:
+    """When the work is done; what is captured needs it as long as the model lives."""
+    if stream.capture is not None:
+        stream.capture.owned.append(free)
+    else:
+        stream.submit(free)

@@ -114,6 +114,7 @@ export ASCEND_HOME_PATH
 export ASCEND_TOOLKIT_HOME="$ASCEND_HOME_PATH"
 export ASCEND_OPP_PATH="$ASCEND_HOME_PATH/opp"
 export LD_LIBRARY_PATH="$ASCEND_HOME_PATH/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export TASK_QUEUE_ENABLE="${TASK_QUEUE_ENABLE:-0}"
 """
 
 
@@ -133,6 +134,8 @@ def environment(toolkit: Path) -> dict[str, str]:
         "ASCEND_OPP_PATH": str(toolkit / "opp"),
         "ASCEND_CUSTOM_PATH": str(toolkit),
         "LD_LIBRARY_PATH": f"{libraries}:{before}" if before else libraries,
+        # torch_npu has a thread that makes its calls, and may wait for it while it keeps Python from running, which calls need here.
+        "TASK_QUEUE_ENABLE": os.environ.get("TASK_QUEUE_ENABLE", "0"),
     }
 
 

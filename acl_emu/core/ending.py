@@ -75,10 +75,11 @@ def finish() -> None:
 def _needed(module: types.ModuleType) -> Iterator[str]:
     """Names of the modules whose contents a module refers to."""
     for value in list(vars(module).values()):
-        if isinstance(value, types.ModuleType):
+        # By their types: some objects warn when they are asked what they are.
+        if issubclass(type(value), types.ModuleType):
             yield value.__name__
         else:
-            named = value if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) else type(value)
+            named = value if issubclass(type(value), (type, types.FunctionType, types.BuiltinFunctionType)) else type(value)
             yield str(named.__module__)
 
 

@@ -35,6 +35,7 @@ from acl_emu.core._bridge import ffi, lib
 from acl_emu.core.errors import AclError, DeviceFault, InvalidHandle, RtParamInvalid, without_frames
 
 if TYPE_CHECKING:
+    from acl_emu.runtime.capture import Model
     from acl_emu.runtime.context import Context
 
 Task = Callable[[], object]
@@ -93,6 +94,8 @@ class Stream:
         self.number = next(_numbers)
         self.stop_on_failure = False
         self.overflow_switch = 0
+        self.attributes: dict[int, int] = {}
+        """Those of aclrtSetStreamAttribute that change nothing."""
         self.remark = ""
         """Why it may never be done, for the message of a time-out."""
         self.subscriber: ReportQueue | None = None
@@ -112,6 +115,8 @@ class Stream:
         self.lane.troubled = context.stopped is not None
         self._bell = ffi.addressof(self.lane, "bell")
         self.closed = False
+        self.capture: Model | None = None
+        """What keeps the work that is put here, instead of running it."""
         _streams.add(self)
 
     @property
@@ -142,6 +147,9 @@ class Stream:
         ``work`` describes it for whoever watches. ``size``: the bytes that it reads and writes.
         """
         refuse_in_callback("putting work on a stream")
+        if self.capture is not None:
+            self.capture.add(self, task, work, size)
+            return self.submitted
         with self._lock:
             if self.closed:
                 raise InvalidHandle(f"stream {handles.describe(self.handle)} was destroyed while work was submitted to it")
@@ -166,12 +174,12 @@ class Stream:
         return place
 
     def open_lane(self) -> bool:
-        """Whether C may put work here by itself: not where that runs inside the call. Somebody has to be there who runs it."""
+        """Whether C may put work here by itself: not where that runs inside the call, or is captured. Somebody has to be there who runs it."""
         if self._schedule == "async":
             with self._lock:
                 if self._worker is None:
                     self._start_worker()
-        return not self.eager
+        return not self.eager and self.capture is None
 
     def run_until(self, place: int) -> None:
         """Return when the task at ``place`` is done, working on the queue meanwhile."""
@@ -439,16 +447,31 @@ class Event:
         self.extended = extended
         """Made by aclrtCreateEventExWithFlag: may be recorded again and again, knows no reset and no old queries."""
         self.mark: Mark | None = None
+        self.model: Model | None = None
+        """What captured it, where it was recorded on a stream that is captured."""
         self._waits: list[tuple[Stream, int]] = []
         self.handle = handles.issue(self)
 
     def record(self, stream: Stream) -> None:
         """Capture the point after the work now on the stream; earlier waits keep theirs."""
-        self.mark = Mark(stream, self)
+        self.model = stream.capture
+        if self.model is not None:
+            self.mark = None
+            self.model.mark(self, stream)
+        else:
+            self.mark = Mark(stream, self)
 
     def make_wait(self, stream: Stream) -> None:
         """Hold later work of ``stream`` until the captured point is reached."""
+        if self.model is not None and self.model.active and stream.capture in (None, self.model):
+            self.model.wait(self, stream)
+            return
         mark = self.mark
+        if self.model is not None or (stream.capture is not None and mark is not None):
+            raise AclError(
+                "event is recorded in a capture, and the stream that waits for it is not of the same one, or the other way round",
+                c.ACL_ERROR_RT_CAPTURE_DEPENDENCY,
+            )
         if mark is None or mark.stream is stream:
             return
 

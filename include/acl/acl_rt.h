@@ -653,6 +653,15 @@ typedef struct aclrtBinaryLoadOptions {
     size_t numOpt;
 } aclrtBinaryLoadOptions;
 
+typedef union aclrtStreamAttrValue {
+    uint64_t failureMode;
+    uint32_t overflowSwitch;
+    uint32_t userCustomTag;
+    uint32_t cacheOpInfoSwitch;
+    uint32_t streamPriority;
+    uint32_t reserve[4];
+} aclrtStreamAttrValue;
+
 typedef struct aclrtUuid {
     char bytes[16];
 } aclrtUuid;
@@ -687,7 +696,9 @@ aclError aclmdlFinalizeDump(void);
 aclError aclmdlInitDump(void);
 aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
 aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI);
+aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus* status, aclmdlRI* modelRI);
 aclError aclmdlRIDestroy(aclmdlRI modelRI);
+aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
 aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
 aclError aclmdlSetDump(const char* dumpCfgPath);
 aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char* kernelName, aclrtFuncHandle* funcHandle);
@@ -727,6 +738,7 @@ aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void** aicAddr, void**
 aclError aclrtGetLastError(aclrtLastErrLevel level);
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
 aclError aclrtGetRunMode(aclrtRunMode* runMode);
+aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue* value);
 aclError aclrtGetStreamAvailableNum(uint32_t* streamCount);
 aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag);
 aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
@@ -768,6 +780,7 @@ aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
 aclError aclrtSetOpExecuteTimeOut(uint32_t timeout);
 aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t* actualTimeout);
 aclError aclrtSetOpWaitTimeout(uint32_t timeout);
+aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue* value);
 aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
 aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value);

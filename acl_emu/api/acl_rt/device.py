@@ -9,7 +9,7 @@ from acl_emu.core import constants as c
 from acl_emu.core import soc
 from acl_emu.core.errors import FeatureNotSupport, FeatureUnsupported, InvalidParam
 from acl_emu.core.soc import Product
-from acl_emu.runtime import context
+from acl_emu.runtime import capture, context
 from acl_emu.runtime.stream import refuse_in_callback
 
 
@@ -49,6 +49,7 @@ def aclrtGetDeviceCount() -> int:
 def aclrtSynchronizeDevice() -> None:
     """Wait for all work on the current device."""
     refuse_in_callback("aclrtSynchronizeDevice")
+    capture.refuse("aclrtSynchronizeDevice", c.ACL_ERROR_RT_STREAM_CAPTURED)
     _wait(None)
 
 
@@ -57,6 +58,7 @@ def aclrtSynchronizeDeviceWithTimeout(timeout: int) -> None:
     """Wait for all work on the current device, but not longer than ``timeout`` milliseconds; -1 waits for ever."""
     check_timeout(timeout)
     refuse_in_callback("aclrtSynchronizeDeviceWithTimeout")
+    capture.refuse("aclrtSynchronizeDeviceWithTimeout", c.ACL_ERROR_RT_STREAM_CAPTURED)
     _wait(None if timeout == -1 else timeout)
 
 

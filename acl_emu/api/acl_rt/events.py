@@ -67,7 +67,7 @@ def aclrtResetEvent(event: Handle, stream: Handle) -> None:
     _need_old_kind(found, "aclrtResetEvent")
     _need_sync(found, "aclrtResetEvent")
     target = context.find_stream(stream)
-    found.mark = None
+    found.mark = found.model = None
     target.submit(lambda: None, observe.Work("reset", "event reset", event=found))
 
 
@@ -77,7 +77,7 @@ def aclrtStreamWaitEvent(stream: Handle, event: Handle) -> None:
     found = find_event(event)
     _need_sync(found, "aclrtStreamWaitEvent")
     target = context.find_stream(stream)
-    if found.mark is None and not found.extended:
+    if found.mark is None and found.model is None and not found.extended:
         raise CallOrder("event was never recorded; call aclrtRecordEvent first")
     found.make_wait(target)
 
@@ -86,7 +86,7 @@ def aclrtStreamWaitEvent(stream: Handle, event: Handle) -> None:
 def aclrtSynchronizeEvent(event: Handle) -> None:
     """Wait on the host for the event's point; one that was never recorded is reached."""
     refuse_in_callback("aclrtSynchronizeEvent")
-    mark = find_event(event).mark
+    mark = _outside(find_event(event)).mark
     if mark is not None:
         mark.stream.wait_for_host(mark.place)
 
@@ -96,7 +96,7 @@ def aclrtSynchronizeEventWithTimeout(event: Handle, timeout: int) -> None:
     """Wait on the host, but not longer than ``timeout`` milliseconds; -1 waits for ever."""
     check_timeout(timeout)
     refuse_in_callback("aclrtSynchronizeEventWithTimeout")
-    mark = find_event(event).mark
+    mark = _outside(find_event(event)).mark
     if mark is None:
         return
     if timeout == -1:
@@ -118,7 +118,7 @@ def aclrtQueryEvent(event: Handle) -> int:
 def aclrtQueryEventStatus(event: Handle) -> int:
     """Whether the event's point is reached; never recorded, only one of the new kind counts as reached."""
     found = find_event(event)
-    reached = found.extended if found.mark is None else not _pending(found)
+    reached = found.extended if _outside(found).mark is None else not _pending(found)
     return c.ACL_EVENT_RECORDED_STATUS_COMPLETE if reached else c.ACL_EVENT_RECORDED_STATUS_NOT_READY
 
 
@@ -149,7 +149,15 @@ def aclrtEventGetTimestamp(event: Handle) -> int:
     return _timestamp(find_event(event), "event") // 1000
 
 
+def _outside(event: Event) -> Event:
+    """An event that the host can ask about: a point in a captured model is reached whenever the model runs."""
+    if event.model is not None:
+        raise AclError("event was recorded on a stream that was captured", c.ACL_ERROR_RT_EVENT_CAPTURED)
+    return event
+
+
 def _need_record(event: Event, name: str) -> Mark:
+    _outside(event)
     if event.mark is None:
         raise AclError(f"{name} was never recorded", c.ACL_ERROR_RT_INTERNAL_ERROR)
     return event.mark
@@ -165,6 +173,7 @@ def _timestamp(event: Event, name: str) -> int:
 
 
 def _pending(event: Event) -> bool:
+    _outside(event)
     if event.mark is None:
         return False
     if event.mark.reached:

@@ -12,7 +12,7 @@ from acl_emu.core import constants as c
 from acl_emu.core import observe, soc
 from acl_emu.core._bridge import lib
 from acl_emu.core.errors import AclError, DeviceFault, FeatureNotSupport, InvalidParam, NullParam, RtParamInvalid
-from acl_emu.runtime import context, memory
+from acl_emu.runtime import capture, context, memory
 from acl_emu.runtime.stream import refuse_in_callback
 
 _HUGE_1G = (c.ACL_MEM_MALLOC_HUGE1G_ONLY, c.ACL_MEM_MALLOC_HUGE1G_ONLY_P2P)
@@ -53,7 +53,7 @@ def _ready() -> context.Context:
     """The calling thread's context. From now on C knows that there is one, and what to allocate from."""
     epoch = lib.acl_emu_epoch
     found = context.current()
-    if observe.watching is None:
+    if observe.watching is None and not capture.is_active():
         lib.acl_emu_remember_memory(found.device.memory.in_c, soc.current().padding, epoch)
     return found
 
@@ -202,6 +202,7 @@ def aclrtMemcpy(dst: HostPointer, destMax: int, src: HostPointer, count: int, ki
     if target == source:
         return
     _ready()
+    capture.refuse("aclrtMemcpy")
     Copy("aclrtMemcpy", target, source, count).at_once()
 
 
@@ -243,6 +244,8 @@ def _queue_copy(copy: Copy, kind: int, stream_handle: Handle) -> None:
         raise FeatureNotSupport("a queued copy from host to host is not supported")
     if "unregistered" in places:
         refuse_in_callback(f"{copy.call} with plain host memory")
+        capture.refuse(f"{copy.call} with plain host memory", c.ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC)
+        capture.refuse_stream(stream, f"{copy.call} with plain host memory")
         stream.wait_for_host(stream.submitted)
         copy.at_once()
     else:
@@ -259,6 +262,7 @@ def aclrtMemcpy2d(dst: HostPointer, dpitch: int, src: HostPointer, spitch: int, 
     copy = _rows("aclrtMemcpy2d", dst, dpitch, src, spitch, width, height, kind, _SYNC_KINDS)
     if copy.height:
         context.current()
+        capture.refuse("aclrtMemcpy2d")
         copy.at_once()
 
 
@@ -321,6 +325,7 @@ def aclrtMemset(devPtr: HostPointer, maxCount: int, value: int, count: int) -> N
         address = _fill_address(devPtr)
         context.current()  # before the size, which the driver looks at
         fill = _checked_fill("aclrtMemset", devPtr, address, maxCount, value, count)
+        capture.refuse("aclrtMemset")
         _tell_host_access(fill.describe)
         fill.now()
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from acl_emu.api.acl_rt import HEADER
-from acl_emu.api.border import Handle, acl
+from acl_emu.api.border import Handle, acl, structure
 from acl_emu.core import _fast
 from acl_emu.core import constants as c
 from acl_emu.core.errors import AclError, InvalidParam, NullParam, RtParamInvalid
 from acl_emu.runtime import context
+from acl_emu.runtime.capture import refuse_stream
 from acl_emu.runtime.stream import Stream, refuse_in_callback
 
 MOST_STREAMS = 1984
@@ -53,6 +56,7 @@ def _destroy(handle: Handle, *, wait: bool) -> None:
     stream = context.find_stream(handle)
     if stream is stream.context.default_stream:
         raise InvalidParam("stream is the default stream of its context, which cannot be destroyed")
+    refuse_stream(stream, "aclrtDestroyStream")
     stream.close(wait=wait)
     if stream in stream.context.streams:
         stream.context.streams.remove(stream)
@@ -70,6 +74,7 @@ def aclrtSynchronizeStream(stream: Handle) -> None:
     """Wait for everything on a stream; failures of its work surface here."""
     refuse_in_callback("aclrtSynchronizeStream")
     found = context.find_stream(stream, foreign_ok=True)
+    refuse_stream(found, "aclrtSynchronizeStream")
     if not found.never_waits:
         found.wait_for_host(found.submitted)
         raise_failure(found)
@@ -81,6 +86,7 @@ def aclrtSynchronizeStreamWithTimeout(stream: Handle, timeout: int) -> None:
     check_timeout(timeout)
     refuse_in_callback("aclrtSynchronizeStreamWithTimeout")
     found = context.find_stream(stream, foreign_ok=True)
+    refuse_stream(found, "aclrtSynchronizeStreamWithTimeout")
     if found.never_waits:
         return
     place = found.submitted
@@ -102,6 +108,7 @@ def check_timeout(timeout: int) -> None:
 def aclrtStreamQuery(stream: Handle) -> int:
     """Whether everything on a stream is done."""
     found = context.find_stream(stream)
+    refuse_stream(found, "aclrtStreamQuery")
     if found.idle:
         found.tell_reached(found.submitted)
         return c.ACL_STREAM_STATUS_COMPLETE
@@ -136,9 +143,14 @@ def aclrtGetStreamAvailableNum() -> int:
 @acl(HEADER, "aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag)")
 def aclrtSetStreamOverflowSwitch(stream: Handle, flag: int) -> None:
     """Whether overflows are to be looked for on a stream (1) or not (0)."""
+    set_overflow_switch(context.find_stream(stream), flag)
+
+
+def set_overflow_switch(stream: Stream, flag: int) -> None:
+    """The same for a stream that is known."""
     if flag not in (0, 1):
         raise RtParamInvalid(f"flag is {flag}, expected 0 (off) or 1 (on)")
-    context.find_stream(stream).overflow_switch = flag
+    stream.overflow_switch = flag
 
 
 @acl(HEADER, "aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag)")
@@ -147,9 +159,67 @@ def aclrtGetStreamOverflowSwitch(stream: Handle) -> int:
     return context.find_stream(stream).overflow_switch
 
 
+@structure("aclrtStreamAttrValue", "=Q8x")
+@dataclass(frozen=True)
+class StreamAttrValue:
+    """aclrtStreamAttrValue: a number, of 64 bits for the failure mode and of 32 bits else."""
+
+    value: int = 0
+
+
+def _get_attribute(stream: Stream, kind: int) -> int:
+    """The value of an attribute."""
+    if kind == c.ACL_STREAM_ATTR_FAILURE_MODE:
+        return c.ACL_STOP_ON_FAILURE if stream.stop_on_failure else c.ACL_CONTINUE_ON_FAILURE
+    if kind == c.ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
+        return stream.overflow_switch
+    if kind == c.ACL_STREAM_ATTR_PRIORITY:
+        return stream.priority
+    return stream.attributes.get(kind, 0)
+
+
+_ATTRIBUTES = range(c.ACL_STREAM_ATTR_FAILURE_MODE, c.ACL_STREAM_ATTR_PRIORITY + 1)
+
+
+def _check_attribute(kind: int) -> None:
+    if kind not in _ATTRIBUTES:
+        raise RtParamInvalid(f"stmAttrType is {kind}, expected a value in [{_ATTRIBUTES.start}, {_ATTRIBUTES.stop - 1}]")
+
+
+@acl(HEADER, "aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue* value)")
+def aclrtSetStreamAttribute(stream: Handle, stmAttrType: int, value: StreamAttrValue | None) -> None:
+    """Change what a stream does, or what is remembered of it: a tag, and whether information on operators is kept for captured work."""
+    found = context.find_stream(stream)
+    _check_attribute(stmAttrType)
+    if value is None:
+        raise NullParam("value must not be a null pointer")
+    number = value.value & 0xFFFFFFFF
+    if stmAttrType == c.ACL_STREAM_ATTR_FAILURE_MODE:
+        set_failure_mode(found, value.value)
+    elif stmAttrType == c.ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
+        set_overflow_switch(found, number)
+    elif stmAttrType == c.ACL_STREAM_ATTR_PRIORITY:
+        found.priority = min(number, _LEAST_PRIORITY)
+    else:
+        found.attributes[stmAttrType] = number
+
+
+@acl(HEADER, "aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue* value)")
+def aclrtGetStreamAttribute(stream: Handle, stmAttrType: int) -> StreamAttrValue:
+    """What was set, or is so by default."""
+    found = context.find_stream(stream)
+    _check_attribute(stmAttrType)
+    return StreamAttrValue(_get_attribute(found, stmAttrType))
+
+
 @acl(HEADER, "aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)")
 def aclrtSetStreamFailureMode(stream: Handle, mode: int) -> None:
     """After a failed task: go on (0), or stop every stream of the context (1)."""
+    set_failure_mode(context.find_stream(stream), mode)
+
+
+def set_failure_mode(stream: Stream, mode: int) -> None:
+    """The same for a stream that is known."""
     if mode not in (c.ACL_CONTINUE_ON_FAILURE, c.ACL_STOP_ON_FAILURE):
         raise RtParamInvalid(f"mode is {mode}, expected 0 (continue) or 1 (stop)")
-    context.find_stream(stream).stop_on_failure = mode == c.ACL_STOP_ON_FAILURE
+    stream.stop_on_failure = mode == c.ACL_STOP_ON_FAILURE

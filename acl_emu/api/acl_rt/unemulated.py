@@ -19,7 +19,3 @@ aclrtBinaryGetFunction = not_emulated(
     HEADER, "aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char* kernelName, aclrtFuncHandle* funcHandle)"
 )
 aclrtGetFunctionAddr = not_emulated(HEADER, "aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void** aicAddr, void** aivAddr)")
-aclmdlRICaptureBegin = not_emulated(HEADER, "aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode)")
-aclmdlRICaptureEnd = not_emulated(HEADER, "aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI)")
-aclmdlRIExecuteAsync = not_emulated(HEADER, "aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream)")
-aclmdlRIDestroy = not_emulated(HEADER, "aclError aclmdlRIDestroy(aclmdlRI modelRI)")
