@@ -9,7 +9,8 @@ HEADER = "runtime/rt.h"
 rtDevBinaryRegister = not_emulated(HEADER, "rtError_t rtDevBinaryRegister(const rtDevBinary_t* bin, void** hdl)")
 rtFunctionRegister = not_emulated(
     HEADER,
-    "rtError_t rtFunctionRegister(void* binHandle, const void* stubFunc, const char* stubName, const void* kernelInfoExt, uint32_t funcMode)",
+    "rtError_t rtFunctionRegister(void* binHandle, const void* stubFunc, const char* stubName, const void* kernelInfoExt, "
+    "uint32_t funcMode)",
 )
 rtKernelLaunch = not_emulated(
     HEADER,

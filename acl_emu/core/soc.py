@@ -152,7 +152,7 @@ def choose(variables: dict[str, str]) -> Iterator[None]:
 
 def read_again() -> None:
     """Forget what the variables were."""
-    for cached in (current, visible_devices, threads, native, schedule):
+    for cached in (current, visible_devices, threads, native, schedule, cann_version):
         cached.cache_clear()
 
 
@@ -216,7 +216,7 @@ CANN_VERSIONS = ("8.3.RC1", "8.5.0", "9.0.0")
 @lru_cache(maxsize=None)
 def cann_version() -> str:
     """ACL_EMU_CANN: the version of CANN that programs see, by which some choose what to call."""
-    name = os.environ.get("ACL_EMU_CANN") or CANN_VERSIONS[-1]
+    name = read("ACL_EMU_CANN") or CANN_VERSIONS[-1]
     if name not in CANN_VERSIONS:
         raise ConfigurationError(f"ACL_EMU_CANN={name!r} is unknown; known are {', '.join(CANN_VERSIONS)}")
     return name

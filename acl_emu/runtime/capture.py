@@ -92,7 +92,9 @@ class Model:
         if self._unjoined:
             numbers = ", ".join(f"{stream.handle:#x}" for stream in self._unjoined)
             self.destroy()
-            raise CaptureError(f"work of stream {numbers} was captured, but not waited for by the first stream", c.ACL_ERROR_RT_STREAM_UNJOINED)
+            raise CaptureError(
+                f"work of stream {numbers} was captured, but not waited for by the first stream", c.ACL_ERROR_RT_STREAM_UNJOINED
+            )
 
     def run(self, stream: Stream) -> None:
         """Put all of it on a stream."""
@@ -118,11 +120,11 @@ def is_active() -> bool:
 
 def refuse(call: str, code: int = c.ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT) -> None:
     """Refuse a call that would not be captured, where the mode of a capture asks for that."""
-    for model in list(_active):
+    for model in _active:
         if model.mode == c.ACL_MODEL_RI_CAPTURE_MODE_GLOBAL or (
             model.mode == c.ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL and model.thread == threading.get_ident()
         ):
-            raise CaptureError(f"{call} is not allowed while stream {model.origin.handle:#x} is captured: it would not be part of the model", code)
+            raise CaptureError(f"{call} cannot be captured, and stream {model.origin.handle:#x} is being captured", code)
 
 
 def refuse_stream(stream: Stream, call: str) -> None:

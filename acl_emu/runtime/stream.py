@@ -174,7 +174,7 @@ class Stream:
         return place
 
     def open_lane(self) -> bool:
-        """Whether C may put work here by itself: not where that runs inside the call, or is captured. Somebody has to be there who runs it."""
+        """Whether C may put work here by itself: not what runs inside the call or is captured. Somebody has to be there who runs it."""
         if self._schedule == "async":
             with self._lock:
                 if self._worker is None:

@@ -46,9 +46,7 @@ def aclnnInplaceCopy(
 ) -> Plan:
     """Copy every element of ``src``, which broadcasts, converted to the type of ``selfRef``."""
     narrow = src.dtype is not selfRef.dtype and not {src.dtype, selfRef.dtype}.isdisjoint(EIGHTS)
-    require(
-        not narrow or (src.dtype, selfRef.dtype) in PATHS, f"src has dtype {src.dtype}, which cannot be converted to {selfRef.dtype}"
-    )
+    require(not narrow or (src.dtype, selfRef.dtype) in PATHS, f"src has dtype {src.dtype}, which cannot be converted to {selfRef.dtype}")
     broadcasts_to(selfRef.shape, "that of selfRef", src)
     if 0 in selfRef.shape:
         return nothing()

@@ -16,9 +16,7 @@ Number = Annotated[Scalar, HandleKind(Scalar, *REALS)]
 
 
 @operator(products=ALL - {Product.A310B})
-def aclnnArange(
-    start: Number, end: Number, step: Number, out: Annotated[Operand, Out(FLOAT16, FLOAT, DOUBLE, INT32, INT64, BF16)]
-) -> Plan:
+def aclnnArange(start: Number, end: Number, step: Number, out: Annotated[Operand, Out(FLOAT16, FLOAT, DOUBLE, INT32, INT64, BF16)]) -> Plan:
     """Write ``start``, ``start + step``, … as many as ``out`` has elements."""
     first, last, distance = (float(scalar.value) for scalar in (start, end, step))
     require(distance != 0, f"step is {distance}, expected another number than 0")

@@ -164,7 +164,7 @@ def test_enum_values_reach_the_compiler(tmp_path: Path) -> None:
     table = c_face.constants.table()
     checks = [f'static_assert({name} == {value}, "{name}");' for enum in table["enums"].values() for name, value in enum["values"].items()]
     checks += [f'static_assert({name} == {value}, "{name}");' for codes in table["codes"].values() for name, value in codes.items()]
-    (tmp_path / "a.cpp").write_text('#include "acl/acl.h"\n' + "\n".join(checks))
+    (tmp_path / "a.cpp").write_text('#include "acl/acl.h"\n#include "acl/acl_op_compiler.h"\n' + "\n".join(checks))
     done = subprocess.run(["g++", "-std=c++11", f"-I{INCLUDE}", "-fsyntax-only", "a.cpp"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

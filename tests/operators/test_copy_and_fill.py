@@ -148,10 +148,9 @@ def test_arange(device, dtype, start, end, step):
     if np.dtype(dtype).kind == "i" and not all(float(number).is_integer() for number in (start, end, step)):
         return
     count = int(np.ceil((end - start) / step))
-    found = acl.call("aclnnArange", start, end, step, np.zeros(count, dtype))
-    # Scalars of Python are FLOAT: what they stand for is what they are rounded to.
-    first, by = (float(np.float32(number)) if isinstance(number, float) else number for number in (start, step))
-    np.testing.assert_array_equal(found, (first + by * np.arange(count)).astype(dtype))
+    scalars = [np.float64(number) if isinstance(number, float) else number for number in (start, end, step)]
+    found = acl.call("aclnnArange", *scalars, np.zeros(count, dtype))
+    np.testing.assert_array_equal(found, (start + step * np.arange(count)).astype(dtype))
 
 
 def test_arange_refuses(device):

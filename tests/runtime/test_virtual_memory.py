@@ -187,9 +187,7 @@ def test_another_process_shares_it(base):
     assert ret == 0
 
     def load(shareable: int) -> int:
-        done = subprocess.run(
-            [sys.executable, "-c", IMPORTER, str(shareable)], capture_output=True, text=True, cwd=ROOT, check=True
-        )
+        done = subprocess.run([sys.executable, "-c", IMPORTER, str(shareable)], capture_output=True, text=True, cwd=ROOT, check=True)
         return int(done.stdout)
 
     assert load(guarded) == acl.ACL_ERROR_RT_NO_PERMISSION

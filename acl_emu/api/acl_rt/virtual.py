@@ -173,4 +173,3 @@ def aclrtMemSetPidToShareableHandle(shareableHandle: int, pid: Sequence[int] | N
 def aclrtMemImportFromShareableHandle(shareableHandle: int, deviceId: int) -> Handle:
     """Physical memory that was exported, to be mapped and freed here as one's own."""
     return virtual.load(shareableHandle, context.device(deviceId).index).handle
-
