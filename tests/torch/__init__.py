@@ -1,0 +1,1 @@
+"""torch_npu on emulated devices."""

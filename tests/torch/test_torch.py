@@ -1,0 +1,105 @@
+"""The unmodified torch_npu wheel. These tests need it: in this environment, or in the one that ACL_EMU_TORCH names the Python of."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from acl_emu.cface import toolkit
+from tests.command import COMMAND
+from tests.conftest import PATIENCE, ROOT
+
+SAMPLES = ROOT / "samples" / "torch"
+READY = ["loader", "streams", "save_and_load", "captured_graph"]
+"""Programs all of whose operators are emulated."""
+
+
+@lru_cache(maxsize=None)
+def python() -> str:
+    """The Python that has torch_npu."""
+    named = os.environ.get("ACL_EMU_TORCH", "")
+    if named:
+        return named
+    if importlib.util.find_spec("torch_npu") is None:
+        pytest.skip("torch_npu is not installed here, and ACL_EMU_TORCH does not name a Python that has it")
+    return sys.executable
+
+
+def environment(**variables: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ACL_EMU_", "ASCEND_", "PYTHON", "TASK_QUEUE"))}
+    return {**kept, "PYTHONPATH": str(ROOT), **variables}
+
+
+def execute(*arguments: str | Path, options: tuple[str, ...] = (), **variables: str) -> subprocess.CompletedProcess[str]:
+    """A program under acl-emu exec."""
+    return subprocess.run(
+        [COMMAND, "exec", *options, python(), *arguments], capture_output=True, text=True, timeout=PATIENCE, env=environment(**variables)
+    )
+
+
+def test_import_and_first_steps():
+    program = """
+import torch, torch_npu
+print(torch.npu.is_available(), torch.npu.device_count(), torch.npu.get_device_name(0))
+x = torch.randn(3, 4)
+print(torch.equal((x.npu() + x.npu()).cpu(), x + x))
+"""
+    done = execute("-c", program, options=("--devices", "2"))
+    assert done.stdout.splitlines() == ["True 2 Ascend910B1", "True"], done.stderr
+
+
+def test_import_in_a_notebook(tmp_path):
+    file = tmp_path / "cell.py"
+    file.write_text("import acl_emu.torch\nimport acl_emu.torch\nimport torch\nprint(float(torch.ones(3).npu().sum()))\n")
+    done = subprocess.run([python(), file], capture_output=True, text=True, timeout=PATIENCE, env=environment())
+    assert done.stdout == "3.0\n", done.stderr
+
+
+def test_expandable_segments():
+    program = """
+import torch
+parts = [torch.full((512, 1024 * n), float(n)).npu() for n in range(1, 8)]
+print(sum(float((part + part).sum()) for part in parts) == sum(1024 * 1024 * n * n for n in range(1, 8)))
+del parts
+torch.npu.empty_cache()
+print(float(torch.ones(3000, 300).npu().sum()))
+"""
+    done = execute("-c", program, PYTORCH_NPU_ALLOC_CONF="expandable_segments:True")
+    assert done.stdout.split() == ["True", "900000.0"], done.stderr
+
+
+@pytest.mark.parametrize("name", READY)
+def test_programs(name):
+    done = execute(SAMPLES / "run.py", name)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].split()[:2] == [name, "ok"]
+
+
+def test_too_late(tmp_path):
+    (tmp_path / "torch_npu.py").write_text("")
+    home = environment(PYTHONPATH=f"{ROOT}:{tmp_path}")
+    done = subprocess.run(
+        [sys.executable, "-c", "import torch_npu\nimport acl_emu.torch"], capture_output=True, text=True, timeout=PATIENCE, env=home
+    )
+    assert "import acl_emu.torch before torch" in done.stderr
+    assert done.returncode == 1
+
+
+def test_libraries_that_are_loaded_already_are_found_by_name():
+    """What ``import acl_emu.torch`` relies on, without torch."""
+    names = ", ".join(repr(name) for name in toolkit.OTHER_NAMES)
+    program = f"""
+import acl_emu.torch, ctypes
+for name in ({names}):
+    assert ctypes.CDLL(name).aclInit, name
+assert ctypes.CDLL("libopapi.so").aclnnAddGetWorkspaceSize
+print("found")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, env=environment())
+    assert done.stdout == "found\n", done.stderr
