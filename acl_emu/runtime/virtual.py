@@ -275,7 +275,7 @@ class VirtualRange:
     def find(self, address: int) -> Allocation | None:
         """The mapping that holds ``address``."""
         found = self._mapping(address)
-        return None if found is None else Allocation(found[0], found[1], rounded(found[1]), c.ACL_MEM_MALLOC_HUGE_ONLY)
+        return None if found is None else Allocation(found[0], found[1], rounded(found[1]), c.ACL_MEM_MALLOC_HUGE_ONLY, 0)
 
     def free(self, address: int) -> bool:
         """aclrtFree does not give mapped memory back."""

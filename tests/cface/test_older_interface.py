@@ -11,7 +11,14 @@ PROGRAM = r"""
 #include "acl/acl_op_compiler.h"
 #include "profiling/prof_api.h"
 #include "runtime/rt.h"
-#define CHECK(call) do { int r_ = (int)(call); if (r_) { printf("%d: %s gave %d: %s\n", __LINE__, #call, r_, aclGetRecentErrMsg()); return 1; } } while (0)
+#define CHECK(call) \
+    do { \
+        int status = (int)(call); \
+        if (status) { \
+            printf("%d: %s gave %d: %s\n", __LINE__, #call, status, aclGetRecentErrMsg()); \
+            return 1; \
+        } \
+    } while (0)
 
 static int older(float *x)
 {
@@ -63,7 +70,7 @@ static int older(float *x)
 
 static int virtual_memory(float *x)
 {
-    aclrtPhysicalMemProp prop = {ACL_MEM_HANDLE_TYPE_NONE, ACL_MEM_ALLOCATION_TYPE_PINNED, ACL_HBM_MEM_HUGE, {0, ACL_MEM_LOCATION_TYPE_DEVICE}, 0};
+    aclrtPhysicalMemProp prop = {.memAttr = ACL_HBM_MEM_HUGE, .location = {0, ACL_MEM_LOCATION_TYPE_DEVICE}};
     size_t piece;
     CHECK(aclrtMemGetAllocationGranularity(&prop, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &piece));
     void *base;
@@ -98,7 +105,7 @@ static int captured(float *x)
 {
     aclrtStream stream;
     aclmdlRI model, during;
-    aclmdlRICaptureStatus status;
+    aclmdlRICaptureStatus state;
     void *device, *host;
     CHECK(aclrtCreateStream(&stream));
     CHECK(aclrtMalloc(&device, 48, ACL_MEM_MALLOC_HUGE_FIRST));
@@ -106,7 +113,7 @@ static int captured(float *x)
     memcpy(host, x, 48);
     CHECK(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
     CHECK(aclrtMemcpyAsync(device, 48, host, 48, ACL_MEMCPY_HOST_TO_DEVICE, stream));
-    CHECK(aclmdlRICaptureGetInfo(stream, &status, &during));
+    CHECK(aclmdlRICaptureGetInfo(stream, &state, &during));
     int refused = aclrtSynchronizeStream(stream);
     CHECK(aclmdlRICaptureEnd(stream, &model));
     ((float *)host)[0] = 42; /* what is read is what is there when the model runs */
@@ -114,7 +121,7 @@ static int captured(float *x)
     CHECK(aclrtSynchronizeStream(stream));
     float y[12];
     CHECK(aclrtMemcpy(y, 48, device, 48, ACL_MEMCPY_DEVICE_TO_HOST));
-    printf("captured %d %d %d, then %.0f %.0f\n", status, during == model, refused, y[0], y[11]);
+    printf("captured %d %d %d, then %.0f %.0f\n", state, during == model, refused, y[0], y[11]);
     CHECK(aclmdlRIDestroy(model));
     CHECK(aclrtFree(device));
     CHECK(aclrtFreeHost(host));
