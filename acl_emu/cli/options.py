@@ -53,13 +53,6 @@ def _with(options: tuple[Callable[[F], F], ...], function: F) -> F:
 
 def emulate(chip: str | None, schedule: str | None, devices: int | None, faults: tuple[str, ...]) -> soc.Soc:
     """Put what the options say into the environment. What means nothing stops the command, not every call of the program."""
-    chosen = {
-        "ACL_EMU_SOC": chip_named(chip).name if chip is not None else None,
-        "ACL_EMU_SCHEDULE": schedule,
-        "ACL_EMU_DEVICES": str(devices) if devices else None,
-        "ACL_EMU_FAULT": ";".join(faults) or None,
-    }
-    os.environ.update({name: value for name, value in chosen.items() if value is not None})
     if faults:
         from acl_emu.tools.faults import parse
 
@@ -68,6 +61,13 @@ def emulate(chip: str | None, schedule: str | None, devices: int | None, faults:
                 parse(rule)
         except ValueError as error:
             raise Failure(f"--fault {error}") from None
+    chosen = {
+        "ACL_EMU_SOC": chip_named(chip).name if chip is not None else None,
+        "ACL_EMU_SCHEDULE": schedule,
+        "ACL_EMU_DEVICES": str(devices) if devices else None,
+        "ACL_EMU_FAULT": ";".join(faults) or None,
+    }
+    os.environ.update({name: value for name, value in chosen.items() if value is not None})
     try:
         soc.check_values()
     except soc.ConfigurationError as error:

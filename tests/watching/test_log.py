@@ -150,7 +150,7 @@ int main(void) {
     void *address = NULL;
     aclrtSetDevice(0);
     aclrtMalloc(NULL, 16, ACL_MEM_MALLOC_HUGE_FIRST);
-    aclmdlRICaptureBegin(NULL, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL);
+    aclrtBinaryLoadFromData(NULL, 0, NULL, NULL);
     return aclrtMalloc(&address, 16, ACL_MEM_MALLOC_HUGE_FIRST);
 }
 """
@@ -164,7 +164,7 @@ def test_a_c_program(tmp_path: Path) -> None:
     assert [(line["level"], line["function"]) for line in printed] == [
         ("INFO", "aclrtSetDevice"),
         ("ERROR", "aclrtMalloc"),
-        ("ERROR", "aclmdlRICaptureBegin"),
+        ("ERROR", "aclrtBinaryLoadFromData"),
         ("INFO", "aclrtMalloc"),
     ]
     assert {line["program"] for line in printed} == {"program"}
