@@ -83,8 +83,9 @@ def in_scalar(name: str, *types: DType) -> Number:
 
 
 def in_scalars(*types: DType) -> Number:
-    """A list of scalars, one for each member."""
-    return Number("scalars", ListOf(HandleKind(Scalar, *types), least=0), each=True)
+    """A list of scalars, one for each member. Clients pass DOUBLE to all of these operators, and devices take it."""
+    every = types if DOUBLE in types else (*types, DOUBLE)
+    return Number("scalars", ListOf(HandleKind(Scalar, *every), least=0), each=True)
 
 
 def in_elements(*types: DType) -> Number:

@@ -329,3 +329,14 @@ def test_products(chip) -> None:
     assert products_of(unscale([Meta((2,), FLOAT16)]), chip) == usual | {"310P"}
     chip(NEWEST)
     assert call("aclnnForeachAddScalar", np.int16).status() == acl.ACLNN_ERR_PARAM_INVALID
+
+
+@pytest.mark.parametrize("name", ["Add", "Sub", "Mul", "Div", "Pow"])
+def test_lists_of_doubles(device, name):
+    """torch_npu passes these, whatever the document lists."""
+    x = [np.array([1, 2, 4], np.float32), np.array([8], np.float32)]
+    scalars = [np.float64(2), np.float64(0.5)]
+    found = acl.call(f"aclnnForeach{name}ScalarList", x, scalars, [np.zeros_like(one) for one in x])
+    formula = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Pow": np.power}[name]
+    for one, scalar, result in zip(x, scalars, found, strict=True):
+        np.testing.assert_allclose(result, formula(one.astype(np.float64), scalar), rtol=1e-6)
