@@ -214,6 +214,8 @@ class HandleKind(Kind):
         return _living(name, value, self.kind)
 
     def check_dtype(self, name: str, value: Any, soc: Soc) -> None:
+        if isinstance(value, Scalar) and isinstance(value.value, bytes):  # numpy has no such numbers, and no kernel computes with them
+            raise AclnnInvalid(f"{name} has dtype {value.dtype}, expected a number that can be converted")
         if self.allowed and (value.dtype not in self.allowed or (value.dtype is BF16 and not soc.bf16)):
             wanted = ", ".join(str(dtype) for dtype in self.allowed)
             raise AclnnInvalid(f"{name} has dtype {value.dtype}, expected one of {wanted} on {soc.name}")
