@@ -18,10 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 def derived_files() -> dict[str, str]:
     """Path below the project -> text."""
     files = {"acl_emu/core/constants.py": constants.python_module()}
-    from acl_emu.codegen import c_face, coverage, fused, python_faces  # these need acl_emu.core.constants
+    from acl_emu.codegen import c_face, coverage, python_faces  # these need acl_emu.core.constants
 
     files["acl_emu/api/__init__.py"] = python_faces.api_init()
-    files["acl_emu/engine/c/fused.c"] = fused.source()
     files.update({f"docs/{name}": text for name, text in coverage.pages().items()})
     files.update({f"include/{name}": text for name, text in c_face.headers().items()})
     return files

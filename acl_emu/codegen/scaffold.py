@@ -91,7 +91,7 @@ HINTS = {
     "null pointer": "null= in the declaration, or a check of its own before NULL, where the code is not 161001",
     "rank out of range": "wrap_dim(...) of a dimension, rank= of a tensor",
     "dtype promotion not possible": "promote(...)",
-    "dtype not convertible": "castable(via, out)",
+    "dtype not convertible": "castable(dtype, out)",
     "dtype mismatch": "same_dtype(...)",
     "shapes not broadcastable": "broadcast_shape(...) or broadcasts_to(...)",
     "shape mismatch": "same_shape(...) or shape_is(...)",
@@ -286,7 +286,7 @@ class Declaration:
                 tuple_text([f"{'*' * one.list}{one.name}" for one in self.parameters if one.tensor and (one.io in ways)])
                 for ways in (("in", "inout"), ("out", "inout"))
             )
-            lines.append(f"the formula, and return mapped(formula, reads={reads}, writes={writes}, via=...)")
+            lines.append(f"the formula, and return mapped(formula, reads={reads}, writes={writes}, dtype=...)")
         wrapped = (textwrap.wrap(f"TODO {line}", WIDTH - len(indent) - 4) for line in dict.fromkeys(lines))
         return "".join(f"{indent}# {'  ' if number else ''}{part}\n" for parts in wrapped for number, part in enumerate(parts))
 

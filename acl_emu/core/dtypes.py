@@ -43,8 +43,8 @@ class DType:
 
     @cached_property
     def compute(self) -> np.dtype[Any]:
-        """What kernels evaluate in: half types in float64, so that a result is rounded once; every other type in itself."""
-        return np.dtype(np.float64) if self in (FLOAT16, BF16) else self.numpy
+        """What kernels compute in: half types in float32, with one rounding at the end, as a device does; every other type in itself."""
+        return np.dtype(np.float32) if self in (FLOAT16, BF16) else self.numpy
 
     @cached_property
     def storage(self) -> np.dtype[Any]:

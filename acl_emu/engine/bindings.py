@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 
 from acl_emu.core import soc
 from acl_emu.core._bridge import ffi
+from acl_emu.engine.lower import Tables
+from acl_emu.engine.program import Layout, layout_numbers
 from acl_emu.runtime import memory
 
 PATH = Path(__file__).resolve().parents[1] / "lib64" / "libacl_emu_engine.so"
 DONE = 0
-SETTLED, IN_DOUBLE, PLAIN_FLOAT = range(3)
-"""How a kernel that was compiled as a whole is evaluated: see engine.h."""
-
+_NEST_WORDS, _VIEW_WORDS = 12, 38
+"""Of a nest and of each of its operands, in engine_program.h."""
 _SHORT = 8192
-"""Elements of a program that is through before another thread could have used the interpreter."""
+"""Elements of a nest that is through before another thread could have used the interpreter."""
 
 
 class Runs(NamedTuple):
@@ -29,11 +30,12 @@ class Runs(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """The functions of the engine: programs on device memory and on any other, and what is known as a whole."""
+    """The functions of the engine: nests on device memory and on any other; how one is made; and what steps there are."""
 
     on_device: Runs
     on_host: Runs
-    find_fused: Any
+    nest: Any
+    tables: Tables
 
 
 @lru_cache(maxsize=None)
@@ -52,14 +54,20 @@ def load(path: Path) -> Entries:
         entry.restype = ctypes.c_int64
         entry.argtypes = (ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64)
     releasing.acl_emu_engine_set_regions(ctypes.byref(memory.REGION_TABLE))
-    return Entries(on_device, on_host, releasing.acl_emu_engine_find_fused)
+    nest = holding.acl_emu_engine_nest
+    nest.restype = ctypes.c_int64
+    nest.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+    tables = Tables(*(_names(getattr(holding, f"acl_emu_engine_{kind}_name")) for kind in ("step", "reduction")))
+    return Entries(on_device, on_host, nest, tables)
 
 
-def find_fused(signature: str, dtype: int, way: int, *, columns: bool) -> int:
-    """The number of a kernel that was compiled as a whole, for rows or for columns; -1 where there is none."""
-    entries = library()
-    assert entries is not None
-    return int(entries.find_fused(signature.encode(), *map(ctypes.c_int64, (dtype, way, columns))))
+def _names(name_of: Any) -> dict[str, int]:
+    name_of.restype = ctypes.c_char_p
+    name_of.argtypes = (ctypes.c_int64,)
+    found: dict[str, int] = {}
+    while (name := name_of(len(found))) is not None:
+        found[name.decode()] = len(found)
+    return found
 
 
 def address_of(entry: Any) -> int:
@@ -72,18 +80,26 @@ def address_in(numbers: bytes) -> int:
     return ctypes.cast(ctypes.c_char_p(numbers), ctypes.c_void_p).value or 0
 
 
-class Program:
-    """A compiled graph, ready to run on any addresses."""
+def nest_of(program: bytes, layouts: Sequence[Layout]) -> bytes | None:
+    """The loop nest of a program for operands that lie like these; None where the engine has no way to run it."""
+    entries = library()
+    assert entries is not None
+    words = len(program) // 8 + _NEST_WORDS + len(layouts) * _VIEW_WORDS
+    numbers = (ctypes.c_int64 * words)()
+    size = entries.nest(program, layout_numbers(layouts), soc.threads(), numbers, words)
+    return bytes(numbers)[: size * 8] if size else None
 
-    __slots__ = ("_array", "_is_short", "_run", "_threads", "numbers", "signatures")
 
-    def __init__(self, numbers: bytes, operands: int, elements: int, signatures: tuple[str, ...], *, on_host: bool = False) -> None:
+class Nest:
+    """A program and its loops, ready to run on any addresses."""
+
+    __slots__ = ("_array", "_is_short", "_run", "_threads", "numbers")
+
+    def __init__(self, numbers: bytes, operands: int, elements: int, *, on_host: bool = False) -> None:
         entries = library()
         assert entries is not None
         self.numbers = numbers
         """As the engine reads it."""
-        self.signatures = signatures
-        """Of the graph, where it can be compiled as a whole."""
         self._array = ctypes.c_int64 * operands
         self._is_short = elements < _SHORT
         runs = entries.on_host if on_host else entries.on_device
@@ -100,7 +116,7 @@ class Program:
         describe(native, self.function, self.numbers, self._threads, is_short=self._is_short)
 
     def run(self, addresses: Sequence[int]) -> bool:
-        """Compute; False where numpy has to, since operands overlap, do not lie in memory, or there is no room."""
+        """Compute; False where numpy has to, since operands overlap, do not lie in memory, or memory is short."""
         return bool(self._run(self.numbers, self._array(*addresses), self._threads) == DONE)
 
 

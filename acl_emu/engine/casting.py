@@ -14,7 +14,7 @@ Array = npt.NDArray[Any]
 
 def cast(source: Array, target: Array) -> None:
     """``target = source``, rounded once where its type is narrower."""
-    apply(same, (source,), (target,), compute=np.float64 if source.dtype == np.float64 else np.float32)
+    apply(same, (source,), (target,), dtype=np.float64 if source.dtype == np.float64 else np.float32)
 
 
 def same(values: Array) -> Array:

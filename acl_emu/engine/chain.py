@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from acl_emu.engine import program_of
+from acl_emu.engine import nest_for
 from acl_emu.engine.bindings import address_of
 from acl_emu.engine.calls import MOST_OPERANDS, done_by
 from acl_emu.engine.functions import function
@@ -103,17 +103,16 @@ class Chain:
         reads: Sequence[Part],
         writes: Sequence[Part],
         *,
-        compute: npt.DTypeLike = np.float32,
-        single: bool = False,
+        dtype: npt.DTypeLike = np.float32,
         **attributes: Any,
     ) -> None:
-        """Next, what ``native.apply`` does: ``writes = kernel(*reads, **attributes)``."""
+        """Next, what ``apply`` does: ``writes = kernel(*reads, **attributes)``."""
         layouts = [tuple(part.layout for part in parts) for parts in (reads, writes)]
-        program = program_of(kernel, *layouts, np.dtype(compute), single, tuple(sorted(attributes.items())))
-        if program is None:
+        nest = nest_for(kernel, *layouts, np.dtype(dtype), tuple(sorted(attributes.items())))
+        if nest is None:
             self._complete = False
         else:
-            self._add(program.function, program.numbers, (*reads, *writes), threaded=True)
+            self._add(nest.function, nest.numbers, (*reads, *writes), threaded=True)
 
     def product(self, a: Part, b: Part, out: Part, *, add: bool = False, plus: Sum | None = None, taken: Taken = Taken.UNCHANGED) -> None:
         """Next, what ``matmul`` does; what is added is a part, too."""

@@ -1,7 +1,7 @@
 """How kernels run: arrays over device memory in, casts where dtypes differ, results rounded once on the way out.
 
 A kernel is a pure numpy function. ``mapped`` gives it its inputs in one computing type and stores what it returns; ``direct`` gives
-it the arrays as they lie in memory, with room in the workspace, for kernels that work in blocks.
+it the arrays as they lie in memory, with scratch buffers in the workspace, for kernels that work in blocks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from acl_emu.core import dtypes
 from acl_emu.core.dtypes import DType
-from acl_emu.engine import Layout, Program, apply, compiled, compiled_cast
+from acl_emu.engine import Layout, Nest, apply, casts_of, compiled, compiled_cast
 from acl_emu.engine.bindings import tell_operands
 from acl_emu.runtime import memory
 from acl_emu.runtime.executor import Kernel, Plan, Scratch, Workspace, nothing
@@ -24,111 +24,86 @@ from acl_emu.runtime.tensor import BoundOperand, Operand, Shape
 
 Array = npt.NDArray[Any]
 
-SINGLE_SIZE = 1 << 14
-"""Elements from which on float32 is worth its last digit."""
-
 
 def mapped(
     kernel: Callable[..., Array | tuple[Array, ...]],
     *,
     reads: Sequence[Operand | None],
     writes: Sequence[Operand],
-    via: DType,
-    compute: npt.DTypeLike | None = None,
-    single: bool = False,
+    dtype: DType,
     raw: Sequence[Operand] = (),
     **attributes: Any,
 ) -> Plan:
-    """``writes = kernel(*reads, **attributes)``, the inputs taken as ``via`` and the results given in it.
+    """``writes = kernel(*reads, **attributes)``, computed in ``dtype``: what the operator's document promotes its inputs to.
 
-    ``compute`` is what the kernel evaluates in (by default that of ``via``). Operands in ``raw``, indices and masks, are handed over as
-    they are, and stored without the rounding to ``via``; an input that was null stays None. What has to be cast, an input or a result,
-    takes a place in the workspace. ``single``: in float32 the kernel is accurate enough for FLOAT results, where the engine runs it; small
-    tensors, where speed is no matter, are evaluated in ``compute`` all the same.
+    The kernel sees all inputs, truth values among them, as the type that ``dtype`` is computed in (``DType.compute``); an input that was
+    null stays None. Inputs in ``raw`` it sees as they are stored: indices, masks, elements that are only moved. Results of the computing
+    type are rounded to ``dtype``, then to the output's type; others, indices and truth values, and those of outputs in ``raw``, to the
+    output's type at once. What has to be cast, an input or a result, takes a place in the workspace.
     """
     if all(0 in out.shape for out in writes):
         return nothing()
-    computing = via.compute if compute is None else np.dtype(compute)
+    via, compute = dtype.numpy, dtype.compute
     workspace = Workspace()
     present = [operand for operand in reads if operand is not None]
-    casts: list[Scratch | None] = []
-    for operand in present:
-        as_is = operand in raw or operand.dtype.numpy == computing
-        casts.append(None if as_is else workspace.add(f"{operand.name} as {computing}", operand.shape, computing))
-    kept = [out in raw for out in writes]
-    rooms = [
-        None if as_is or out.dtype is via else workspace.add(f"{out.name} as {via.numpy}", out.shape, via.numpy)
-        for out, as_is in zip(writes, kept, strict=True)
+    casts: list[Scratch | None] = [
+        None if operand in raw or operand.dtype.numpy == compute else workspace.add(f"{operand.name} as {compute}", operand.shape, compute)
+        for operand in present
     ]
+    uncast = [None if out in raw or out.dtype is dtype else workspace.add(f"{out.name} as {via}", out.shape, via) for out in writes]
     given = [operand is not None for operand in reads]
 
     def run(inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], address: int) -> None:
         targets = [operand.array() for operand in outputs]
         arrays = (
-            operand.array() if cast is None else _cast(operand.array(), cast.array(address), via)
+            operand.array() if cast is None else _cast(operand.array(), cast.array(address), dtype)
             for operand, cast in zip(inputs, casts, strict=True)
         )
         results = kernel(*[next(arrays) if there else None for there in given], **attributes)
         stored = map(np.asarray, results if isinstance(results, tuple) else (results,))
-        for target, room, as_is, result in zip(targets, rooms, kept, stored, strict=True):
-            if as_is:
-                target[...] = result
-            elif room is None:
-                target[...] = dtypes.round_to(result, via)
-            else:
-                uncast = room.array(address)
-                uncast[...] = dtypes.round_to(result, via)
-                target[...] = dtypes.round_to(uncast, dtypes.from_numpy(target.dtype))
+        for target, scratch, result in zip(targets, uncast, stored, strict=True):
+            if scratch is not None and result.dtype == compute:
+                rounded = scratch.array(address)
+                rounded[...] = dtypes.round_to(result, dtype)
+                result = rounded
+            target[...] = dtypes.round_to(result, dtypes.from_numpy(target.dtype))
 
-    as_numbers = all(operand.dtype.numpy in (computing, np.bool_) for operand in present if operand in raw)
-    program = as_numbers and compiled(
+    nest = compiled(
         kernel,
         [None if operand is None else _layout(operand) for operand in reads],
         [_layout(operand) for operand in writes],
-        via=via.numpy,
-        compute=computing,
-        single=single and any(operand.size >= SINGLE_SIZE for operand in present),
-        raw=[index for index, as_is in enumerate(kept) if as_is],
+        via=via,
+        compute=compute,
+        raw=[operand in raw for operand in (*reads, *writes)],
         attributes=attributes,
     )
-    return Plan(Native(program, present, writes, workspace.size, run) if program else run, present, writes, workspace)
+    return Plan(Native(nest, present, writes, workspace.size, run) if nest else run, present, writes, workspace)
 
 
 def unbuffered(
-    kernel: Callable[..., Array],
-    *,
-    reads: Sequence[Operand],
-    writes: Sequence[Operand],
-    compute: npt.DTypeLike,
-    single: bool = False,
-    **attributes: Any,
+    kernel: Callable[..., Array], *, reads: Sequence[Operand], writes: Sequence[Operand], dtype: DType, **attributes: Any
 ) -> Plan:
-    """``writes = kernel(*reads, **attributes)``, evaluated in ``compute`` and rounded once; casts take no place in the workspace."""
+    """``mapped`` for kernels whose casts take no place in the workspace: they read and write one type."""
 
     def run(inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], _: int) -> None:
         arrays = [[operand.array() for operand in operands] for operands in (inputs, outputs)]
-        apply(kernel, *arrays, compute=compute, single=single, **attributes)
+        apply(kernel, *arrays, dtype=dtype.compute, **attributes)
 
     layouts = [[_layout(operand) for operand in operands] for operands in (reads, writes)]
-    via, everything = layouts[1][0].dtype, range(len(writes))
-    program = compiled(kernel, *layouts, via=via, compute=np.dtype(compute), single=single, raw=everything, attributes=attributes)
-    return Plan(Native(program, reads, writes, 0, run) if program else run, reads, writes, Workspace())
+    raw = [False] * (len(reads) + len(writes))
+    nest = compiled(kernel, *layouts, via=dtype.compute, compute=dtype.compute, raw=raw, attributes=attributes)
+    return Plan(Native(nest, reads, writes, 0, run) if nest else run, reads, writes, Workspace())
 
 
 class Native:
     """A kernel that the engine runs, or numpy where the engine cannot."""
 
-    __slots__ = ("_offsets", "_program", "_room", "in_numpy")
+    __slots__ = ("_nest", "_offsets", "_workspace", "in_numpy")
     native = True
 
-    @property
-    def signatures(self) -> tuple[str, ...]:
-        """Of its graph, where that can be compiled as a whole."""
-        return self._program.signatures
-
-    def __init__(self, program: Program, reads: Sequence[Operand], writes: Sequence[Operand], room: int, fallback: Kernel) -> None:
-        self._program = program
-        self._room = room
+    def __init__(self, nest: Nest, reads: Sequence[Operand], writes: Sequence[Operand], workspace: int, fallback: Kernel) -> None:
+        self._nest = nest
+        self._workspace = workspace
         self._offsets = [operand.view.offset * operand.dtype.storage.itemsize for operand in (*reads, *writes)]
         self.in_numpy = fallback
         """The same in numpy."""
@@ -136,15 +111,15 @@ class Native:
     def describe(self, native: Any, places: Sequence[int]) -> None:
         """Tell C how to run it on the tensors at these places; where there are too many, it is not told."""
         if tell_operands(native, places, self._offsets):
-            native.workspace = self._room
-            self._program.describe(native)
+            native.workspace = self._workspace
+            self._nest.describe(native)
 
     def __call__(self, inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], workspace: int) -> None:
         """Run it."""
         addresses = [(operand.address or 0) + offset for operand, offset in zip((*inputs, *outputs), self._offsets, strict=True)]
         # The engine casts on the way and leaves the workspace alone; one that is not there is a fault all the same.
-        there = not self._room or memory.holds(workspace, self._room)
-        if not there or not self._program.run(addresses):
+        there = not self._workspace or memory.holds(workspace, self._workspace)
+        if not there or not self._nest.run(addresses):
             with np.errstate(all="ignore"):
                 self.in_numpy(inputs, outputs, workspace)
 
@@ -196,11 +171,6 @@ class Together:
     def __init__(self, plans: Sequence[Plan]) -> None:
         self.plans = plans
 
-    @property
-    def signatures(self) -> tuple[str, ...]:
-        """Of their graphs, where those can be compiled as a whole."""
-        return tuple({text: None for plan in self.plans for text in getattr(plan.kernel, "signatures", ())})
-
     def __call__(self, inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], workspace: int) -> None:
         """Run them."""
         self.go_on(0, inputs, outputs, workspace)
@@ -220,15 +190,15 @@ class Together:
 def cast_directly(plan: Plan) -> Plan:
     """The same plan of a kernel that does nothing but cast what it reads to what it writes, done by the engine where that can."""
     (read,), (write,) = plan.reads, plan.writes
-    program = compiled_cast(_layout(read), _layout(write))
-    if program is None or plan.kernel is None:
+    nest = compiled_cast(_layout(read), _layout(write))
+    if nest is None or plan.kernel is None:
         return plan
-    return Plan(Native(program, (read,), (write,), 0, plan.kernel), (read,), (write,), plan.workspace, in_blocks=plan.in_blocks)
+    return Plan(Native(nest, (read,), (write,), 0, plan.kernel), (read,), (write,), plan.workspace, in_blocks=plan.in_blocks)
 
 
-def _cast(source: Array, room: Array, via: DType) -> Array:
-    """``source`` as the computing type, by way of ``via``: an integer that meets a narrower type is rounded to it."""
-    if source.dtype != via.numpy and room.dtype != via.numpy and source.dtype.kind in "iu":
-        source = dtypes.round_to(source, via)
-    np.copyto(room, source, casting="unsafe")
-    return room
+def _cast(source: Array, to: Array, dtype: DType) -> Array:
+    """``source`` as the computing type, by way of ``dtype``: a whole number that meets a half type is rounded to it."""
+    for step in casts_of(source.dtype, dtype.numpy, to.dtype)[:-1]:
+        source = dtypes.round_to(source, dtypes.from_numpy(step))
+    np.copyto(to, source, casting="unsafe")
+    return to

@@ -219,7 +219,7 @@ class Scalar:
             return np.bool_(self.as_bool())
         value = np.asarray(self.value)
         if dtype.kind == "float" and dtype.compute != dtype.numpy:
-            value = dtypes.round_to(value.astype(dtype.compute), dtype)
+            value = dtypes.round_to(value.astype(np.float64), dtype)
         return value.astype(dtype.numpy).astype(dtype.compute)[()]
 
     def __repr__(self) -> str:

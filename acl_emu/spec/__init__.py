@@ -2,6 +2,7 @@
 
 from acl_emu.core.soc import ALL, Product
 from acl_emu.engine.launch import Array, cast_directly, direct, mapped, together, unbuffered
+from acl_emu.engine.numeric import total
 from acl_emu.runtime.executor import Indices, Plan, nothing
 from acl_emu.runtime.tensor import Operand
 from acl_emu.spec.checks import (
@@ -115,6 +116,7 @@ __all__ = [
     "scalar_castable",
     "shape_is",
     "together",
+    "total",
     "unbuffered",
     "unwritten",
     "wrap_dim",

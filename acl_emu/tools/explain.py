@@ -453,9 +453,9 @@ def _kernel(plan: Plan) -> dict[str, Any]:
     kernel = known.get("kernel", run)
     kernel = getattr(kernel, "func", kernel)
     facts: dict[str, Any] = {"name": f"{getattr(kernel, '__module__', '')}.{getattr(kernel, '__name__', type(kernel).__name__)}"}
-    via = known.get("via")
-    if isinstance(via, DType):
-        facts["via"] = via.name
+    dtype = known.get("dtype")
+    if isinstance(dtype, DType):
+        facts["via"] = dtype.name
     facts["attributes"] = {name: _attribute(value) for name, value in (known.get("attributes") or {}).items()}
     return facts
 

@@ -1,8 +1,4 @@
-"""Softmax and its relatives along one axis: kernels, and the plans that forward and backward operators share.
-
-numpy evaluates everything in float64, a float32 exp of its own being off by 2.5 ulp; the engine's functions are good to 1 ulp, and its
-sums are taken in float64, so that FLOAT is evaluated in float32 there.
-"""
+"""Softmax and its relatives along one axis: kernels, and the plans that forward and backward operators share."""
 
 from collections.abc import Callable, Iterator
 from typing import Annotated
@@ -25,6 +21,7 @@ from acl_emu.spec import (
     numbers,
     same_dtype,
     same_shape,
+    total,
     wrap_dim,
 )
 
@@ -43,7 +40,7 @@ def forward_plan(kernel: Callable[..., Array], self: Operand, dim: int, out: Ope
     if 0 in self.shape:  # whatever out is
         return nothing()
     same_shape(self, out)
-    return mapped(kernel, reads=(self,), writes=(out,), via=self.dtype, compute=np.float64, single=True, axis=axis)
+    return mapped(kernel, reads=(self,), writes=(out,), dtype=self.dtype, axis=axis)
 
 
 GRADIENT_CHECKS = (NULL, EMPTY, *AFTER_NULL)
@@ -55,7 +52,7 @@ def gradient_plan(kernel: Callable[..., Array], grad: Operand, output: Operand, 
     castable(grad.dtype, out)
     same_shape(grad, output, out)
     axis = axis_of(dim, grad)
-    return mapped(kernel, reads=(grad, output), writes=(out,), via=grad.dtype, compute=np.float64, single=True, axis=axis)
+    return mapped(kernel, reads=(grad, output), writes=(out,), dtype=grad.dtype, axis=axis)
 
 
 def is_alone(x: Array, axis: int | None) -> bool:
@@ -67,8 +64,8 @@ def softmax(x: Array, *, axis: int | None) -> Array:
     """Exponentials below the maximum, so that none overflows, over their sum."""
     if is_alone(x, axis):
         return x - x + 1
-    exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
-    shares: Array = exponentials / exponentials.sum(axis=axis, keepdims=True)
+    exponentials: Array = np.exp(x - x.max(axis=axis, keepdims=True))
+    shares: Array = exponentials / total(exponentials, axis, keepdims=True)
     return shares
 
 
@@ -84,20 +81,20 @@ def log_softmax(x: Array, *, axis: int | None) -> Array:
 def rest_of_exponentials(differences: Array, axis: int) -> Array:
     """The sum of exponentials without the 1 of a maximum: it may be tiny, and log1p keeps its digits."""
     largest = differences == 0
-    rest: Array = np.where(largest, 0, np.exp(differences)).sum(axis=axis, keepdims=True) + (largest.sum(axis=axis, keepdims=True) - 1)
+    others = total(np.where(largest, 0, np.exp(differences)), axis, keepdims=True)
+    rest: Array = others + (total(largest.astype(differences.dtype), axis, keepdims=True) - 1)
     return rest
 
 
 def softmax_gradient(grad: Array, output: Array, *, axis: int | None) -> Array:
     """What the outputs have in common is taken away from each."""
-    product = grad * output
-    slopes: Array = product - product.sum(axis=axis, keepdims=True) * output
+    slopes: Array = (grad - total(grad * output, axis, keepdims=True)) * output
     return slopes
 
 
 def log_softmax_gradient(grad: Array, output: Array, *, axis: int | None) -> Array:
     """The softmax-weighted sum is taken away."""
-    slopes: Array = grad - np.exp(output) * grad.sum(axis=axis, keepdims=True)
+    slopes: Array = grad - np.exp(output) * total(grad, axis, keepdims=True)
     return slopes
 
 

@@ -32,7 +32,7 @@ def aclnnBinaryCrossEntropyWithLogitsTargetBackward(
     same_shape(self, target, gradTarget)
     broadcasts_to(self.shape, "that of self", weightOptional, posWeightOptional, gradOutput)
     reads = (gradOutput, self, weightOptional, posWeightOptional)
-    return gradient(target_slope, reads, gradTarget, reduction, precise=True, single=True)
+    return gradient(target_slope, reads, gradTarget, reduction)
 
 
 aclnnBinaryCrossEntropyWithLogitsTargetBackward.example(lambda: pointwise_examples(aclnnBinaryCrossEntropyWithLogitsTargetBackward))

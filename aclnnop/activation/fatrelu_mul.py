@@ -16,7 +16,7 @@ def aclnnFatreluMul(input: Rows, threshold: FloatIn, out: RowsOut) -> Plan:
     axis = split_axis(input, -1)
     result_fits(input, axis, out)
     reads = (*parts(input, axis), threshold)
-    return mapped(above, reads=reads, writes=(out,), via=input.dtype, compute=np.float64, single=True)
+    return mapped(above, reads=reads, writes=(out,), dtype=input.dtype)
 
 
 @aclnnFatreluMul.example

@@ -6,8 +6,6 @@ The parts are views of the tensor, so that one element-wise kernel reads both, a
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, TypeAlias
 
-import numpy as np
-
 from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16
 from acl_emu.runtime.tensor import make_view
 from acl_emu.spec import Example, In, Operand, Operator, Out, Plan, mapped, numbers, require, shape_is, wrap_dim
@@ -41,10 +39,10 @@ def parts(operand: Operand, axis: int) -> tuple[Operand, Operand]:
     return Operand(operand.name, first, operand.place), Operand(operand.name, second, operand.place)
 
 
-def gated(kernel: Kernel, x: Operand, axis: int, outputs: Sequence[Operand], *, left: bool = True, single: bool = True) -> Plan:
+def gated(kernel: Kernel, x: Operand, axis: int, outputs: Sequence[Operand], *, left: bool = True) -> Plan:
     """``outputs = kernel(gate, linear)``; the gate is the ``left`` part or the other."""
     gate, linear = parts(x, axis) if left else reversed(parts(x, axis))
-    return mapped(kernel, reads=(gate, linear), writes=outputs, via=x.dtype, compute=np.float64, single=single)
+    return mapped(kernel, reads=(gate, linear), writes=outputs, dtype=x.dtype)
 
 
 def gated_gradient(
@@ -55,12 +53,11 @@ def gated_gradient(
     out: Operand,
     *others: Operand,
     left: bool = True,
-    single: bool = True,
 ) -> Plan:
     """``kernel(grad, gate, linear, *others)`` gives the gradients of both parts, which are written to those of ``out``."""
     ways = (parts(x, axis), parts(out, axis))
     (gate, linear), writes = ways if left else (pair[::-1] for pair in ways)
-    return mapped(kernel, reads=(grad, gate, linear, *others), writes=writes, via=x.dtype, compute=np.float64, single=single)
+    return mapped(kernel, reads=(grad, gate, linear, *others), writes=writes, dtype=x.dtype)
 
 
 def result_fits(x: Operand, axis: int, *results: Operand) -> None:

@@ -35,7 +35,7 @@ def with_gate(self: Operand, dim: int, approximate: int, out: Operand, gelu: Ope
     same_dtype(self, out, gelu)
     axis = split_axis(self, dim)
     result_fits(self, axis, out, gelu)
-    return gated(geglu(GELU[approximate == TANH]), self, axis, (out, gelu), left=left, single=False)
+    return gated(geglu(GELU[approximate == TANH]), self, axis, (out, gelu), left=left)
 
 
 def geglu(unit: Callable[[Array], Array]) -> Callable[[Array, Array], tuple[Array, Array]]:

@@ -48,4 +48,4 @@ def through_gate(grad: Operand, self: Operand, gelu: Operand, dim: int, approxim
     def kernel(grad: Array, gate: Array, linear: Array, opened: Array) -> tuple[Array, Array]:
         return grad * linear * slope(gate), grad * opened
 
-    return gated_gradient(kernel, grad, self, axis, out, gelu, left=left, single=False)
+    return gated_gradient(kernel, grad, self, axis, out, gelu, left=left)

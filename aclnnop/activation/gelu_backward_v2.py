@@ -12,7 +12,6 @@ from aclnnop.math.unary import FLOATS
     *FLOATS,
     rule=promoted,
     shapes=broadcast,
-    single=False,
     products=ALL - {Product.A310B},
     out="gradInput",
     settings=({"approximate": "none"}, {"approximate": "tanh"}),

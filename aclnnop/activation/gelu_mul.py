@@ -26,7 +26,7 @@ def aclnnGeluMul(input: Rows, approximateOptional: Annotated[str | None, StringK
         product: Array = unit(gate) * linear
         return product
 
-    return gated(kernel, input, axis, (out,), single=False)
+    return gated(kernel, input, axis, (out,))
 
 
 aclnnGeluMul.example(

@@ -20,7 +20,6 @@ class Approximation(enum.IntEnum):
     *FLOATS,
     on={Product.A310B: without_bf16(FLOATS)},
     products=ALL - {Product.A310B},
-    single=False,
     out="y",
     settings=({"approximate": 0}, {"approximate": 1}),
 )

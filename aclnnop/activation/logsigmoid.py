@@ -17,7 +17,7 @@ def element_wise(self: Operand, out: Operand) -> Plan:
     """The plan of both."""
     same_dtype(self, out)
     same_shape(self, out)
-    return mapped(log_sigmoid, reads=(self,), writes=(out,), via=self.dtype, compute=np.float64, single=True)
+    return mapped(log_sigmoid, reads=(self,), writes=(out,), dtype=self.dtype)
 
 
 @operator(products=ALL - {Product.A310B, Product.A310P})

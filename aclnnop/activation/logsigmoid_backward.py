@@ -18,7 +18,7 @@ def aclnnLogSigmoidBackward(gradOutput: Values, self: Values, buffer: Unused, gr
     """``gradOutput / (1 + exp(self))``; ``buffer`` is not looked at."""
     same_dtype(gradOutput, self, gradInput)
     same_shape(gradOutput, self, gradInput)
-    return mapped(gradient, reads=(gradOutput, self), writes=(gradInput,), via=self.dtype, compute=np.float64, single=True)
+    return mapped(gradient, reads=(gradOutput, self), writes=(gradInput,), dtype=self.dtype)
 
 
 @aclnnLogSigmoidBackward.example

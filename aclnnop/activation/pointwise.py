@@ -38,6 +38,7 @@ from acl_emu.spec import (
 )
 from acl_emu.spec.families import derived
 from acl_emu.spec.kinds import Kind, TensorKind
+from aclnnop.math.arithmetic import as_whole
 from aclnnop.math.conversion import converted as cast
 
 Formula = Callable[..., Any]
@@ -102,7 +103,6 @@ def pointwise(
     shapes: Callable[[Sequence[Operand], Operand], None] = equal,
     check: Callable[..., None] | None = None,
     whole: str = "exact",
-    single: bool = True,
     inputs: Mapping[str, Types] | None = None,
     results: Types = (),
     on: Mapping[Product, Types] | None = None,
@@ -115,7 +115,7 @@ def pointwise(
 
     ``types`` are those of all tensors, unless ``inputs`` or ``results`` list others; ``on``: where a product has others. ``check`` gets
     the numbers and raises where one is out of range. ``whole`` is "truncated" where whole numbers are computed in FLOAT and cut off.
-    ``single``: whether float32 is accurate enough for large tensors. ``settings`` are the numbers of the examples, in turn.
+    ``settings`` are the numbers of the examples, in turn.
     """
 
     def declare(formula: Formula) -> Operator:
@@ -145,7 +145,7 @@ def pointwise(
             def kernel(*arrays: Array) -> Any:
                 return formula(**dict(zip(tensor_names, arrays, strict=True)), **attributes)
 
-            return applied(kernel, via, tensors, result, whole=whole, single=single)
+            return applied(kernel, via, tensors, result, whole=whole)
 
         doc = inspect.getdoc(formula) or ""
         operator = derived(formula.__name__, kinds, plan, module=formula.__module__, doc=doc, products=products)
@@ -155,18 +155,18 @@ def pointwise(
     return declare
 
 
-def applied(kernel: Formula, via: DType, tensors: Sequence[Operand], result: Operand, *, whole: str = "exact", single: bool = True) -> Plan:
+def applied(kernel: Formula, via: DType, tensors: Sequence[Operand], result: Operand, *, whole: str = "exact") -> Plan:
     """``result = kernel(*tensors)`` in the type of ``via``; whole numbers are computed in FLOAT where they are to be truncated."""
     if via.kind not in ("integer", "bool"):
-        wide = np.complex128 if via.kind == "complex" else np.float64
-        return mapped(kernel, reads=tensors, writes=(result,), via=via, compute=wide, single=single)
+        return mapped(kernel, reads=tensors, writes=(result,), dtype=via)
     if whole == "exact":
-        return mapped(kernel, reads=tensors, writes=(result,), via=via, compute=np.int8 if via is BOOL else None)
+        counted = kernel if via is not BOOL else lambda *arrays: kernel(*map(as_whole, arrays))
+        return mapped(counted, reads=tensors, writes=(result,), dtype=via)
 
     def truncated(*arrays: Array) -> Array:
-        return cast(np.asarray(kernel(*arrays)), result.dtype)
+        return cast(kernel(*arrays), result.dtype)
 
-    return mapped(truncated, reads=tensors, writes=(result,), via=FLOAT, compute=np.float64, raw=(result,))
+    return mapped(truncated, reads=tensors, writes=(result,), dtype=FLOAT, raw=(result,))
 
 
 def examples(operator: Operator, settings: Sequence[Mapping[str, Any]]) -> Iterator[Example]:

@@ -32,7 +32,7 @@ def aclnnPreluBackward(gradOutput: FloatIn, self: FloatIn, weight: FloatIn, grad
     broadcasts_to(self.shape, "that of self", gradOutput)
     same_shape(self, gradInput)
     writes = (gradInput, gradWeight)
-    return mapped(gradients, reads=(gradOutput, self, weight), writes=writes, via=self.dtype, compute=np.float64, shape=shape)
+    return mapped(gradients, reads=(gradOutput, self, weight), writes=writes, dtype=self.dtype, shape=shape)
 
 
 @aclnnPreluBackward.example

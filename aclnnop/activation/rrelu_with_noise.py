@@ -64,7 +64,7 @@ def aclnnRReluWithNoise(
         return x * drawn, drawn
 
     drawn_into = flat_as(self, noise)
-    return mapped(randomly_scaled, reads=(self,), writes=(out, drawn_into), via=self.dtype, compute=np.float64)
+    return mapped(randomly_scaled, reads=(self,), writes=(out, drawn_into), dtype=self.dtype)
 
 
 aclnnInplaceRReluWithNoise = in_place(aclnnRReluWithNoise, ref="self", const=True)

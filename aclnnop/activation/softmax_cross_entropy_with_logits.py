@@ -40,7 +40,7 @@ def aclnnSoftmaxCrossEntropyWithLogits(features: Features, labels: Labels, loss:
     same_shape(features, backprop)
     if 0 in features.shape:
         return nothing()
-    return mapped(loss_and_gradient, reads=(features, labels), writes=(loss, backprop), via=features.dtype, compute=np.float64, single=True)
+    return mapped(loss_and_gradient, reads=(features, labels), writes=(loss, backprop), dtype=features.dtype)
 
 
 @aclnnSoftmaxCrossEntropyWithLogits.example

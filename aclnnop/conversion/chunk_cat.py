@@ -47,7 +47,7 @@ def aclnnChunkCat(
         )
     widths = [-(-one.shape[axis] // numChunks) * math.prod(one.shape[axis + 1 :]) for one in tensors]
     shape_is(out, (*first.shape[:axis], numChunks, sum(widths)), "numChunks rows of a chunk of each tensor")
-    return mapped(joined, reads=tensors, writes=(out,), via=first.dtype, compute=first.dtype.numpy, axis=axis, count=numChunks)
+    return mapped(joined, reads=tensors, writes=(out,), dtype=first.dtype, axis=axis, count=numChunks)
 
 
 @aclnnChunkCat.example

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-import numpy as np
-
 from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT16, HIFLOAT8, INT32, INT64, DType
 from acl_emu.engine.casting import same
 from acl_emu.runtime.tensor import make_view
@@ -52,7 +50,7 @@ def aclnnInplaceCopy(
         return nothing()
     spread = expanded(src, selfRef.shape)
     if src.dtype in FLOATS and selfRef.dtype in FLOATS:
-        return unbuffered(same, reads=(spread,), writes=(selfRef,), compute=np.float32)
+        return unbuffered(same, reads=(spread,), writes=(selfRef,), dtype=FLOAT)
     plan = direct(copy, reads=(spread,), writes=(selfRef,), scratch={}, origin=src.dtype, dtype=selfRef.dtype)
     return plan if narrow else cast_directly(plan)
 

@@ -67,7 +67,7 @@ def converted_copy(source: Operand, target: Operand, via: DType) -> Plan:
     """A copy between tensors of one shape, by way of a type."""
     if source.dtype is target.dtype is via:
         return copied(source, target)
-    return mapped(unchanged, reads=(source,), writes=(target,), via=via, compute=via.numpy)
+    return mapped(unchanged, reads=(source,), writes=(target,), dtype=via)
 
 
 def rearranged(kernel: Callable[..., Array], reads: Sequence[Operand], out: Operand, **attributes: Any) -> Plan:

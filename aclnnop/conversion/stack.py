@@ -73,7 +73,7 @@ def aclnnStack(
     same_shape(*tensors)
     axis = dim % rank
     shape_is(out, (*first.shape[:axis], len(tensors), *first.shape[axis:]), "that of the members with the new dimension")
-    return mapped(stacked, reads=tensors, writes=(out,), via=dtype, compute=dtype.numpy, axis=axis)
+    return mapped(stacked, reads=tensors, writes=(out,), dtype=dtype, axis=axis)
 
 
 @aclnnStack.example

@@ -21,4 +21,4 @@ aclnnForeachCopy.example(lambda: examples(aclnnForeachCopy))
 
 def copied(self: Operand, out: Operand) -> Plan:
     """Bit by bit."""
-    return mapped(unchanged, reads=(self,), writes=(out,), via=self.dtype, compute=self.dtype.numpy)
+    return mapped(unchanged, reads=(self,), writes=(out,), dtype=self.dtype)

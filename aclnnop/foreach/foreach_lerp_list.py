@@ -10,5 +10,4 @@ aclnnForeachLerpList = over_lists(
     interpolate,
     *FLOATS,
     lists=("x1", "x2", "weight"),
-    wide=True,
 )

@@ -12,5 +12,4 @@ aclnnForeachLerpScalar = over_lists(
     *FLOATS,
     lists=("x1", "x2"),
     number=in_scalar("weight", FLOAT, DOUBLE),
-    wide=True,
 )

@@ -57,7 +57,7 @@ def aclnnForeachNonFiniteCheckAndUnscale(
     return together(
         [
             direct(flag, reads=scaledGrads, writes=(foundInf,), scratch={}),
-            *(mapped(multiply, reads=(one, scale), writes=(one,), via=one.dtype) for one in scaledGrads),
+            *(mapped(multiply, reads=(one, scale), writes=(one,), dtype=one.dtype) for one in scaledGrads),
         ]
     )
 

@@ -53,7 +53,7 @@ def aclnnForeachNorm(
         order = 1.0 if not math.isnan(order) and int(np.clip(order, -9, 9)) == 1 else 2.0
     return together(
         [
-            mapped(norm, reads=(one,), writes=(result,), via=one.dtype, compute=np.float64, order=order, shape=result.shape)
+            mapped(norm, reads=(one,), writes=(result,), dtype=one.dtype, order=order, shape=result.shape)
             for one, result in zip(x, out, strict=True)
         ]
     )

@@ -13,5 +13,4 @@ aclnnForeachPowList = over_lists(
     INT32,
     lists=("x1", "x2"),
     whole=whole_power,
-    wide=True,
 )

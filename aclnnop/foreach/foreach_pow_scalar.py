@@ -13,6 +13,5 @@ aclnnForeachPowScalar = over_lists(
     INT32,
     number=in_tensor("scalar"),
     whole=whole_power,
-    wide=True,
     products=BEFORE_950,
 )

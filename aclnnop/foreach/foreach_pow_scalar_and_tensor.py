@@ -13,6 +13,5 @@ aclnnForeachPowScalarAndTensor = over_lists(
     INT32,
     number=in_scalar("scalar", FLOAT, DOUBLE, INT64),
     whole=whole_exponential,
-    wide=True,
     number_first=True,
 )

@@ -13,5 +13,4 @@ aclnnForeachPowScalarList = over_lists(
     INT32,
     number=in_scalars(FLOAT, INT64),
     whole=whole_power,
-    wide=True,
 )

@@ -10,6 +10,5 @@ aclnnForeachPowScalarV2 = over_lists(
     power,
     *FLOATS,
     number=in_scalar("scalar", *FLOAT_SCALAR),
-    wide=True,
     newer=True,
 )

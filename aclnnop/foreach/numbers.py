@@ -101,7 +101,6 @@ def over_lists(
     lists: tuple[str, ...] = ("x",),
     number: Number | None = None,
     whole: Formula | None = None,
-    wide: bool = False,
     on: On = None,
     products: frozenset[Product] = PRODUCTS,
     most: int | None = None,
@@ -112,7 +111,7 @@ def over_lists(
 ) -> Operator:
     """Declare ``name(*lists, number, out)``: ``formula`` for the first members of all lists, the second ones and so on, in one launch.
 
-    ``whole`` is the formula of whole numbers where it is another one; ``wide`` computes FLOAT in float64. ``newer``: the results are not
+    ``whole`` is the formula of whole numbers where it is another one. ``newer``: the results are not
     const, and all that is wrong is 161002; ``null`` is what a null member is. ``most``: as many members as there may be. ``in_place``: the
     first list holds the results, a null member is 161002, and 950 alone has it.
     """
@@ -143,7 +142,7 @@ def over_lists(
         return for_each(member, *inputs, numbers, by_name.get("out", inputs[0]))
 
     def member(*operands: Any) -> Plan:
-        return computed(formula, whole or formula, wide, *operands)
+        return computed(formula, whole or formula, *operands)
 
     checks: tuple[Check, ...] = REFUSING_ALL if newer else CHECKS
     if number is not None and number.each and isinstance(number.kind, TensorKind):
@@ -153,19 +152,16 @@ def over_lists(
     return made
 
 
-def computed(formula: Formula, whole: Formula, wide: bool, *operands: Any) -> Plan:
-    """``out = formula(*inputs, number)`` in the type of the first input; half types in float64, rounded once."""
+def computed(formula: Formula, whole: Formula, *operands: Any) -> Plan:
+    """``out = formula(*inputs, number)`` in the type of the first input; half types in float32, rounded once."""
     *inputs, out = operands
     via = inputs[0].dtype
     applied = whole if via.kind == "integer" else formula
-    compute = np.float64 if wide and via is FLOAT else None
     number = inputs[-1]
     if isinstance(number, Scalar):
         value = number_in(number, via)
-        return mapped(
-            lambda *arrays: applied(*arrays, value), reads=inputs[:-1], writes=(out,), via=via, compute=compute, single=compute is not None
-        )
-    return mapped(applied, reads=inputs, writes=(out,), via=via, compute=compute, single=compute is not None)
+        return mapped(lambda *arrays: applied(*arrays, value), reads=inputs[:-1], writes=(out,), dtype=via)
+    return mapped(applied, reads=inputs, writes=(out,), dtype=via)
 
 
 def number_in(scalar: Scalar, via: DType) -> Any:

@@ -35,7 +35,7 @@ def aclnnFlip(self: Annotated[Operand, In(*TYPES)], dims: IntArrayIn, out: Annot
     axes = tuple(wrap_dim(dim, self, "dims") for dim in dims.values)
     require(len(set(axes)) == len(axes), f"dims is {dims}, expected every dimension once for {self.name} of shape {list(self.shape)}")
     axes = axes if self.rank else ()
-    return mapped(flipped, reads=(self,), writes=(out,), via=self.dtype, raw=(self, out), axes=axes)
+    return mapped(flipped, reads=(self,), writes=(out,), dtype=self.dtype, raw=(self,), axes=axes)
 
 
 @aclnnFlip.example

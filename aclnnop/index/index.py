@@ -57,7 +57,7 @@ def aclnnIndex(
         taken,
         reads=(self, *members),
         writes=(out,),
-        via=self.dtype,
+        dtype=self.dtype,
         raw=(self, *filter(None, members), out),
         axes=axes,
         names=tuple(member.name if member else "" for member in members),

@@ -34,7 +34,7 @@ def aclnnBinaryCrossEntropy(self: Values, target: Values, weight: OptionalFloatI
     """Weigh the logarithms of ``self`` and ``1 - self`` by ``target``."""
     same_dtype(self, target, weight, out)
     same_shape(self, target, *filter(None, [weight]))
-    return loss(cross_entropy, (self, target, weight), out, reduction, precise=True, single=True)
+    return loss(cross_entropy, (self, target, weight), out, reduction)
 
 
 aclnnBinaryCrossEntropy.example(lambda: pointwise_examples(aclnnBinaryCrossEntropy, reduced=(1,), probabilities=("self", "target")))

@@ -15,7 +15,7 @@ def aclnnBinaryCrossEntropyBackward(
 ) -> Plan:
     """Scale ``gradOutput`` by the distance to the label, over the variance of ``self``."""
     broadcasts_to(self.shape, "that of self", gradOutput, target, weightOptional)
-    return gradient(cross_entropy_slope, (gradOutput, self, target, weightOptional), out, reduction, precise=True)
+    return gradient(cross_entropy_slope, (gradOutput, self, target, weightOptional), out, reduction)
 
 
 aclnnBinaryCrossEntropyBackward.example(lambda: pointwise_examples(aclnnBinaryCrossEntropyBackward, probabilities=("self", "target")))

@@ -31,7 +31,7 @@ def aclnnBinaryCrossEntropyWithLogits(
     same_dtype(self, target, weightOptional, posWeightOptional, out)
     same_shape(self, target)
     broadcasts_to(target.shape, "that of target", weightOptional, posWeightOptional)
-    return loss(cross_entropy, (self, target, weightOptional, posWeightOptional), out, reduction, precise=True, single=True)
+    return loss(cross_entropy, (self, target, weightOptional, posWeightOptional), out, reduction)
 
 
 aclnnBinaryCrossEntropyWithLogits.example(lambda: pointwise_examples(aclnnBinaryCrossEntropyWithLogits, reduced=(1,)))

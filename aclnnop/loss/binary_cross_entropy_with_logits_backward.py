@@ -47,7 +47,7 @@ def aclnnBinaryCrossEntropyWithLogitsBackward(
             same_dtype(self, weight)
     same_shape(self, target, out)
     broadcasts_to(self.shape, "that of self", weightOptional, posWeightOptional, gradOutput)
-    return gradient(logits_slope, (gradOutput, self, target, weightOptional, posWeightOptional), out, reduction, precise=True, single=True)
+    return gradient(logits_slope, (gradOutput, self, target, weightOptional, posWeightOptional), out, reduction)
 
 
 aclnnBinaryCrossEntropyWithLogitsBackward.example(lambda: pointwise_examples(aclnnBinaryCrossEntropyWithLogitsBackward))

@@ -1,7 +1,7 @@
 """aclnnCrossEntropyLoss: cross entropy of rows of logits, with their log probabilities for the backward pass."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -9,7 +9,6 @@ from acl_emu.core.dtypes import BF16, FLOAT, INT32, INT64, DType, round_to
 from acl_emu.engine import apply
 from acl_emu.engine.calls import code_of
 from acl_emu.engine.chain import Chain
-from acl_emu.engine.marks import LANES, whole
 from acl_emu.spec import (
     CHOICE_LATER,
     Array,
@@ -116,13 +115,12 @@ def in_steps(
     chosen = Choice(chain, input, target, weight, ignored)
     largest, rest, spread = (chain.room((rows,)) for _ in range(3))
     terms = (chain.of(log_prob), largest.with_axis(1), rest.with_axis(1))
-    options: dict[str, Any] = {"compute": np.float64, "single": True}
     if smoothing:
         by_class = chain.constant(np.ones(classes)) if weight is None else chain.of(weight)
         reads = (chain.of(input), by_class.at(0, (1, classes), (0, *by_class.layout.strides)))
-        chain.kernel(smoothed_terms, reads, (*terms, spread.with_axis(1)), **options)
+        chain.kernel(smoothed_terms, reads, (*terms, spread.with_axis(1)))
     else:
-        chain.kernel(log_softmax_terms, (chain.of(input),), terms, **options)
+        chain.kernel(log_softmax_terms, (chain.of(input),), terms)
     factors = np.array([1 - smoothing, smoothing / classes]).view(np.int64)
     numbers = (rows, reduction, code_of(loss.dtype), loss.view.layout.strides[0], smoothing != 0, *factors)
     parts = (*chosen.parts, largest, rest, spread, chain.of(loss))
@@ -150,16 +148,15 @@ def cross_entropy(
     largest, rest, spread = np.empty((3, rows, 1))
     if smoothing:
         by_class = np.ones((1, classes)) if weight is None else weight[np.newaxis]
-        apply(smoothed_terms, (x, by_class), (log_prob, largest, rest, spread), compute=np.float64, single=True)
+        apply(smoothed_terms, (x, by_class), (log_prob, largest, rest, spread))
     else:
-        apply(log_softmax_terms, (x,), (log_prob, largest, rest), compute=np.float64, single=True)
+        apply(log_softmax_terms, (x,), (log_prob, largest, rest))
     losses = -weights * (chosen.values - largest[:, 0] - np.log1p(rest[:, 0]))
     if smoothing:
         losses = losses * (1 - smoothing) - spread[:, 0] * (smoothing / classes)
     loss[...] = round_to(reduced(np.where(chosen.counted, losses, 0), weights, reduction), dtype)
 
 
-@whole(LANES)
 def log_softmax_terms(x: Array) -> tuple[Array, Array, Array]:
     """The log softmax of rows, and what it is made of: ``x - largest - log1p(rest)``."""
     largest = x.max(axis=1, keepdims=True)
@@ -168,7 +165,6 @@ def log_softmax_terms(x: Array) -> tuple[Array, Array, Array]:
     return differences - np.log1p(rest), largest, rest
 
 
-@whole(LANES, LANES)
 def smoothed_terms(x: Array, weight: Array) -> tuple[Array, Array, Array, Array]:
     """The same, and the weighted sum of each row."""
     log_prob, largest, rest = log_softmax_terms(x)

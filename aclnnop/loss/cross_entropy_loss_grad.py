@@ -9,7 +9,6 @@ from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT64, DType, round_to
 from acl_emu.engine import apply
 from acl_emu.engine.calls import code_of
 from acl_emu.engine.chain import Chain
-from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import (
     CHOICE_LATER,
     Array,
@@ -98,7 +97,7 @@ def in_steps(
     shares, x = chain.room((chosen.rows,)), out.view.layout
     numbers: tuple[int, ...] = (chosen.rows, mean, code_of(grad.dtype), grad.view.layout.strides[0] if grad.size > 1 else 0)
     chain.call("acl_emu_rows_shares", numbers, (chain.of(grad), chosen.classes, chosen.weights, shares), threaded=False)
-    chain.kernel(spread, (chain.of(log_prob), shares.with_axis(1)), (chain.of(out),), compute=np.float64, single=True)
+    chain.kernel(spread, (chain.of(log_prob), shares.with_axis(1)), (chain.of(out),))
     parts = (chosen.classes, chosen.values, shares, chain.of(out))
     numbers = (chosen.rows, code_of(out.dtype), out.dtype.itemsize, *x.strides)
     chain.call("acl_emu_rows_targets", numbers, parts, threaded=chosen.threaded)
@@ -113,13 +112,12 @@ def gradient(
     assert chosen.values is not None
     weights = target_weights(chosen)
     shares = np.where(chosen.counted, grad.astype(np.float64) * weights / (weights.sum() if mean else 1), 0)
-    apply(spread, (log_prob, shares[:, np.newaxis]), (out,), compute=np.float64, single=True)
+    apply(spread, (log_prob, shares[:, np.newaxis]), (out,))
     rows = np.flatnonzero(chosen.counted)
     share = shares[rows]
     out[rows, chosen.classes[rows]] = round_to(spread(chosen.values[rows].astype(np.float64), share) - share, dtype)
 
 
-@whole(LANES, ROW)
 def spread(log_prob: Array, share: Array) -> Array:
     """A share by probabilities."""
     return np.exp(log_prob) * share

@@ -9,7 +9,6 @@ from acl_emu.core.dtypes import BF16, FLOAT, INT32
 from acl_emu.engine import apply
 from acl_emu.engine.calls import code_of, even_stride, stride_of
 from acl_emu.engine.chain import Chain
-from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import (
     Array,
     Example,
@@ -123,7 +122,7 @@ def in_steps(
     chain.call("acl_emu_rows_shard", numbers, [chain.of(one) for one in (logits, *per_row)], threaded=target.size >= THREADED_ROWS)
     reads = chain.of(logits), chain.of(maximum).with_axis(maximum.rank)
     writes = chain.of(exp_logits), chain.of(sum_exp).with_axis(sum_exp.rank)
-    chain.kernel(exponentials_and_sum, reads, writes, compute=np.float64, single=True)
+    chain.kernel(exponentials_and_sum, reads, writes)
     return chain.planned()
 
 
@@ -148,10 +147,9 @@ def sum_and_index(
     at_target = np.take_along_axis(logits, local[..., np.newaxis], axis=-1)[..., 0].astype(np.float64)
     predicted[...] = np.where(masked, 0, at_target - maximum.astype(np.float64))
     rows = (logits, maximum[..., np.newaxis]), (exp_logits, sum_exp[..., np.newaxis])
-    apply(exponentials_and_sum, *rows, compute=np.float64, single=True)
+    apply(exponentials_and_sum, *rows)
 
 
-@whole(LANES, ROW)
 def exponentials_and_sum(logits: Array, maximum: Array) -> tuple[Array, Array]:
     """Exponentials below a maximum that is known beforehand, and their sum along each row."""
     exponentials = np.exp(logits - maximum)

@@ -113,7 +113,7 @@ def gradient(
         endless |= np.isneginf(states.at_end(scores[sequence, input_lengths - 1].astype(np.float64)))
     inside = np.arange(time)[:, np.newaxis, np.newaxis] < input_lengths[:, np.newaxis]
     given = (log_probs, shares, grad[:, np.newaxis], inside, endless[:, np.newaxis])
-    apply(slope, given, (out,), compute=np.float64, endless_slope=0.0 if zero_infinity else np.nan)
+    apply(slope, given, (out,), dtype=np.float64, endless_slope=0.0 if zero_infinity else np.nan)
 
 
 def slope(log_probs: Array, share: Array, grad: Array, inside: Array, endless: Array, *, endless_slope: float) -> Array:

@@ -21,6 +21,7 @@ from acl_emu.spec import (
     promote,
     same_dtype,
     same_shape,
+    total,
 )
 
 
@@ -50,9 +51,7 @@ def divergence_gradient(
         summed_chain,
         reads=(grad, self, target),
         writes=(out,),
-        via=promote(grad, self, target),
-        compute=np.float64,
-        single=True,
+        dtype=promote(grad, self, target),
         slope=slope,
         count=counts.get(reduction, 1),
         shape=shape,
@@ -66,8 +65,7 @@ def summed_chain(grad: Array, x: Array, y: Array, *, slope: Any, count: int, sha
     whole = np.broadcast_to(grad * slope(x, y, log_target) / count, shape)
     padded = (1,) * (len(shape) - len(onto)) + onto
     axes = tuple(axis for axis, (length, own) in enumerate(zip(shape, padded, strict=True)) if length != own)
-    summed: Array = whole.sum(axis=axes, keepdims=True).reshape(onto)
-    return summed
+    return total(whole, axes, keepdims=True).reshape(onto)
 
 
 def divergence_examples(out: str) -> Iterator[Example]:

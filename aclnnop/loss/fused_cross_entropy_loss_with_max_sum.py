@@ -8,7 +8,6 @@ import numpy as np
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.engine import apply
 from acl_emu.engine.chain import Chain
-from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import (
     Array,
     Example,
@@ -67,15 +66,13 @@ def aclnnFusedCrossEntropyLossWithMaxSum(
         scratch={},
     )
     chain = Chain(plan)
-    chain.kernel(losses, (chain.of(sumExpLogits), chain.of(predictedLogits)), (chain.of(lossOut),), compute=np.float64)
+    chain.kernel(losses, (chain.of(sumExpLogits), chain.of(predictedLogits)), (chain.of(lossOut),), dtype=np.float64)
     if vocabParallelLogitsOptional is not None and softMaxOutOptional is not None:
         per_row = chain.of(logitsMax).with_axis(1), chain.of(sumExpLogits).with_axis(1)
         chain.kernel(
             probabilities,
             (chain.of(vocabParallelLogitsOptional), *per_row),
             (chain.of(softMaxOutOptional),),
-            compute=np.float64,
-            single=True,
         )
     return chain.planned()
 
@@ -102,10 +99,10 @@ def examples() -> Iterator[Example]:
 
 def loss_and_softmax(maximum: Array, sum_exp: Array, predicted: Array, logits: Array | None, loss: Array, softmax: Array | None) -> None:
     """Both formulas as if in float64, rounded once."""
-    apply(losses, (sum_exp, predicted), (loss,), compute=np.float64)
+    apply(losses, (sum_exp, predicted), (loss,), dtype=np.float64)
     if logits is not None and softmax is not None:
         rows = (logits, maximum[:, np.newaxis], sum_exp[:, np.newaxis])
-        apply(probabilities, rows, (softmax,), compute=np.float64, single=True)
+        apply(probabilities, rows, (softmax,))
 
 
 def losses(total: Array, predicted: Array) -> Array:
@@ -113,8 +110,6 @@ def losses(total: Array, predicted: Array) -> Array:
     return np.log(total) - predicted
 
 
-@whole(LANES, ROW, ROW)
-@whole(LANES, LANES, LANES)
 def probabilities(logits: Array, maximum: Array, total: Array) -> Array:
     """The softmax, from a maximum and a sum that are known beforehand."""
     shares: Array = np.exp(logits - maximum) / total

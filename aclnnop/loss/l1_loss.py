@@ -21,7 +21,7 @@ def aclnnL1Loss(self: NumberIn, target: NumberIn, reduction: ReductionMode, out:
         require(target.dtype is INT64, f"target has dtype {target.dtype}, expected an integer as self when nothing is reduced")
     if reduction == Reduction.MEAN:
         require(via is not INT64, f"self has dtype {self.dtype}, expected a floating-point self or target for a mean")
-    return loss(distance, (self, target), out, reduction, single=True)
+    return loss(distance, (self, target), out, reduction)
 
 
 aclnnL1Loss.example(lambda: pointwise_examples(aclnnL1Loss, reduced=()))

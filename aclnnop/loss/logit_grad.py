@@ -14,7 +14,7 @@ def aclnnLogitGrad(x: FloatIn, dy: FloatIn, eps: Double, out: ConstFloatOut) -> 
     """Divide ``dy`` by the variance of ``x``, where ``x`` is between ``eps`` and ``1 - eps``."""
     same_dtype(x, dy, out)
     same_shape(x, dy, out)
-    return mapped(odds_gradient, reads=(x, dy), writes=(out,), via=x.dtype, compute=np.float64, single=True, eps=eps)
+    return mapped(odds_gradient, reads=(x, dy), writes=(out,), dtype=x.dtype, eps=eps)
 
 
 @aclnnLogitGrad.example

@@ -8,7 +8,7 @@ from aclnnop.loss.reduction import loss, pointwise_examples
 @operator(products=ALL - {Product.A310B})
 def aclnnMseLoss(self: FloatIn, target: FloatIn, reduction: ReductionMode, out: FloatOut) -> Plan:
     """Square ``self - target``, and reduce all of it."""
-    return loss(squared_error, (self, target), out, reduction, single=True)
+    return loss(squared_error, (self, target), out, reduction)
 
 
 aclnnMseLoss.example(lambda: pointwise_examples(aclnnMseLoss, reduced=()))

@@ -8,7 +8,7 @@ from aclnnop.loss.reduction import loss, pointwise_examples
 @operator(products=ALL - {Product.A310B})
 def aclnnMseLossOut(self: FloatIn, target: FloatIn, reduction: ReductionMode, out: FloatOut) -> Plan:
     """Square ``self - target``, and reduce its first axis."""
-    return loss(squared_error, (self, target), out, reduction, first_axis=True, single=True)
+    return loss(squared_error, (self, target), out, reduction, first_axis=True)
 
 
 aclnnMseLossOut.example(lambda: pointwise_examples(aclnnMseLossOut, first_axis=True))

@@ -123,12 +123,12 @@ def loss(
     found = (chosen.values, chosen.weights, chosen.counted)
     if total is None:
         losses = out if out.dtype == dtype.numpy else np.empty(out.shape, dtype.numpy)
-        apply(weighted, found, (losses.reshape(target.shape),), compute=np.float64)
+        apply(weighted, found, (losses.reshape(target.shape),), dtype=np.float64)
         if losses is not out:
             out[...] = round_to(losses, from_numpy(out.dtype))
         return
     sums = np.empty((2, 1))
-    apply(weighted_totals, found, (sums[0], sums[1]), compute=np.float64)
+    apply(weighted_totals, found, (sums[0], sums[1]), dtype=np.float64)
     if reduction == Reduction.MEAN:
         sums[0] /= sums[1]
     for target_array, value in ((out, sums[0]), (total, sums[1])):
@@ -206,7 +206,7 @@ def gradient(
     assert chosen.weights is not None
     scale = grad.reshape(target.shape if grad.size == target.size else (1,) * target.ndim)
     values = np.empty(target.shape, out.dtype)
-    apply(slope, (chosen.weights, scale, *((total.reshape((1,) * target.ndim),) if mean else ())), (values,), compute=compute)
+    apply(slope, (chosen.weights, scale, *((total.reshape((1,) * target.ndim),) if mean else ())), (values,), dtype=compute)
     out[...] = 0
     classes, here = np.maximum(chosen.classes, 0), np.where(chosen.counted, values, 0)
     np.put_along_axis(out, np.expand_dims(classes, axis), np.expand_dims(here, axis), axis)

@@ -21,27 +21,19 @@ def loss(
     reduction: int,
     *,
     first_axis: bool = False,
-    precise: bool = False,
-    single: bool = False,
     **attributes: Any,
 ) -> Plan:
-    """``pointwise(*reads)``: as it is, or reduced to one number, or along the ``first_axis`` only.
-
-    ``precise`` is for formulas that lose too much in numpy's float32; sums always do. ``single``: the engine's is enough for them.
-    """
-    via, shape = _combined(reads)
+    """``pointwise(*reads)``: as it is, or reduced to one number, or along the ``first_axis`` only."""
+    dtype, shape = _combined(reads)
     if reduction == Reduction.NONE:
         shape_is(out, shape, "that of the loss when nothing is reduced")
     else:
         shape_is(out, shape[1:] if first_axis else (), "when the loss is reduced")
-    compute = np.float64 if via.kind == "float" and (precise or reduction != Reduction.NONE) else None
     return mapped(
         reduce_loss,
         reads=reads,
         writes=(out,),
-        via=via,
-        compute=compute,
-        single=single,
+        dtype=dtype,
         pointwise=pointwise,
         reduction=reduction,
         first_axis=first_axis,
@@ -55,8 +47,15 @@ def reduce_loss(*arrays: Array, pointwise: Callable[..., Array], reduction: int,
     if reduction == Reduction.NONE:
         return values
     along_first = first_axis and values.ndim > 0
-    total: Array = values.sum(axis=0 if along_first else None)
-    return total / (len(values) if along_first else values.size) if reduction == Reduction.MEAN else total
+    sums: Array = values.sum(axis=0 if along_first else None, dtype=wide_sum(values.dtype))
+    if reduction == Reduction.MEAN:
+        sums = sums / (len(values) if along_first else values.size)
+    return sums.astype(values.dtype)
+
+
+def wide_sum(dtype: Any) -> Any:
+    """The type that sums are taken in."""
+    return np.dtype(np.float64) if dtype.kind == "f" else dtype
 
 
 def gradient(
@@ -65,21 +64,19 @@ def gradient(
     out: Operand,
     reduction: int,
     *,
-    precise: bool = False,
-    single: bool = False,
+    factor: float = 1.0,
     **attributes: Any,
 ) -> Plan:
-    """``grad * slope(*others)``, ``grad`` being the first of ``reads``; a mean spreads it over all elements."""
-    via, shape = _combined(reads)
+    """``grad * slope(*others) * factor``, ``grad`` being the first of ``reads``; a mean spreads it over all elements."""
+    dtype, shape = _combined(reads)
     shape_is(out, shape, "the inputs' broadcast shape")
-    count = math.prod(shape) if reduction == Reduction.MEAN else 1
-    compute = np.float64 if precise else None
-    return mapped(chain, reads=reads, writes=(out,), via=via, compute=compute, single=single, slope=slope, count=count, **attributes)
+    scale = factor / (max(math.prod(shape), 1) if reduction == Reduction.MEAN else 1)
+    return mapped(chain, reads=reads, writes=(out,), dtype=dtype, slope=slope, scale=scale, **attributes)
 
 
-def chain(grad: Array, *arrays: Array, slope: Callable[..., Array], count: int, **attributes: Any) -> Array:
-    """The chain rule."""
-    return grad * slope(*arrays, **attributes) / count
+def chain(grad: Array, *arrays: Array, slope: Callable[..., Array], scale: float, **attributes: Any) -> Array:
+    """The chain rule; the gradient is scaled first, so that no product is larger than the result."""
+    return grad * scale * slope(*arrays, **attributes)
 
 
 def weighted(values: Array, weight: Array | None) -> Array:

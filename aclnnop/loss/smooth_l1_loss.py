@@ -11,7 +11,7 @@ from aclnnop.loss.reduction import loss, pointwise_examples
 def aclnnSmoothL1Loss(self: FloatIn, target: FloatIn, reduction: ReductionMode, beta: Float, result: FloatOut) -> Plan:
     """Measure ``self - target``, small differences by their square."""
     require_beta(beta)
-    return loss(smooth_distance, (self, target), result, reduction, single=True, beta=beta)
+    return loss(smooth_distance, (self, target), result, reduction, beta=beta)
 
 
 aclnnSmoothL1Loss.example(lambda: pointwise_examples(aclnnSmoothL1Loss, reduced=(1,), beta=1.0))

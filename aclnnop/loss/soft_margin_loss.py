@@ -13,7 +13,7 @@ AnyReduction = Annotated[int, IntKind(choices=Reduction, checked=False)]
 @operator(products=ALL - {Product.A310B})
 def aclnnSoftMarginLoss(self: FloatIn, target: FloatIn, reduction: AnyReduction, out: FloatOut) -> Plan:
     """Take ``log(1 + exp(-target * self))``."""
-    return loss(soft_margin, (self, target), out, reduction, precise=True, single=True)
+    return loss(soft_margin, (self, target), out, reduction)
 
 
 aclnnSoftMarginLoss.example(lambda: pointwise_examples(aclnnSoftMarginLoss, reduced=(1,)))

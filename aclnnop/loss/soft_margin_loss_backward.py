@@ -8,7 +8,7 @@ from aclnnop.loss.reduction import gradient, pointwise_examples
 @operator(products=ALL - {Product.A310B, Product.A310P})
 def aclnnSoftMarginLossBackward(gradOutput: FloatIn, self: FloatIn, target: FloatIn, reduction: ReductionMode, out: FloatOut) -> Plan:
     """Scale ``gradOutput`` by the slope of the logistic loss."""
-    return gradient(soft_margin_slope, (gradOutput, self, target), out, reduction, precise=True)
+    return gradient(soft_margin_slope, (gradOutput, self, target), out, reduction)
 
 
 aclnnSoftMarginLossBackward.example(lambda: pointwise_examples(aclnnSoftMarginLossBackward))

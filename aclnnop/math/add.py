@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import ALL, Array, Plan, Product, operator
 from aclnnop.math.arithmetic import ConstNumberRef, NumberIn, NumberOut, NumberScalar, RealRef, RealScalar, combined, pair_examples
 
@@ -45,8 +44,6 @@ def aclnnInplaceAdds(selfRef: RealRef, other: RealScalar, alpha: RealScalar) -> 
 aclnnInplaceAdds.example(lambda: pair_examples(aclnnInplaceAdds))
 
 
-@whole(LANES, ROW, alpha=1)
-@whole(ROW, LANES, alpha=1)
 def plus(x: Array, y: Any, alpha: Any) -> Array:
     """The formula."""
     total: Array = x + alpha * y

@@ -21,7 +21,7 @@ def aclnnAddN(tensors: Annotated[list[Operand], ListOf(In(*TYPES), least=0)], ou
         return nothing()
     same_dtype(*tensors, out)
     same_shape(*tensors, out)
-    return applied(total, tensors, out.dtype, out, wide=True)
+    return applied(total, tensors, out.dtype, out)
 
 
 def total(*terms: Array) -> Array:

@@ -40,7 +40,7 @@ def aclnnAmax(
         require(self.shape[axis] > 0, f"self has shape {list(self.shape)}, expected no length of 0 in dimension {axis}, which is reduced")
     shape = reduced_shape(self, axes, keepDim)
     shape_is(out, shape, "self without the reduced dimensions")
-    return mapped(largest, reads=(self,), writes=(out,), via=self.dtype, axes=axes, shape=shape)
+    return mapped(largest, reads=(self,), writes=(out,), dtype=self.dtype, axes=axes, shape=shape)
 
 
 @aclnnAmax.example

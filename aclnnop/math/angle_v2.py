@@ -22,8 +22,8 @@ def aclnnAngleV2(
     castable(via, out)
     same_shape(x, out)
     if x.dtype is COMPLEX64:
-        return mapped(np.angle, reads=(x,), writes=(out,), via=via, compute=np.float64, raw=(x,))
-    return mapped(half_turns, reads=(x,), writes=(out,), via=via, compute=np.float64, single=True)
+        return mapped(np.angle, reads=(x,), writes=(out,), dtype=via, raw=(x,))
+    return mapped(half_turns, reads=(x,), writes=(out,), dtype=via)
 
 
 @aclnnAngleV2.example

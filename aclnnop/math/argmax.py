@@ -36,7 +36,7 @@ def aclnnArgMax(self: Annotated[Operand, In(*TYPES)], dim: Int, keepdim: Bool, o
     if 0 in self.shape:
         return nothing()
     shape_is(out, reduced_shape(self, (axis,), keepdim), "self without dim, or with length 1 there")
-    return mapped(first_largest, reads=(self,), writes=(out,), via=self.dtype, raw=(out,), axis=axis, shape=out.shape)
+    return mapped(first_largest, reads=(self,), writes=(out,), dtype=self.dtype, raw=(out,), axis=axis, shape=out.shape)
 
 
 @aclnnArgMax.example

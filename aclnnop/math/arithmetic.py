@@ -74,25 +74,32 @@ def combined(
         scalar_castable(alpha, "alpha", dtype)
     castable(dtype, out)
     shape_is(out, broadcast_shape(left, right) if isinstance(right, Operand) else left.shape, "that of the result")
-    # Truth values are added as whole numbers, and what is not zero is true. No array type has half-precision parts.
-    compute = np.dtype(np.int8) if dtype is BOOL else None
-    via = COMPLEX64 if dtype is COMPLEX32 else dtype
-    finish = half_parts if dtype is COMPLEX32 else unchanged
+    computed, taken, finish = _SPECIAL.get(dtype, (dtype, unchanged, unchanged))
 
     def number(scalar: Scalar) -> Any:
-        value = scalar.converted(via)
-        return finish(value)[()] if compute is None else compute.type(value)
+        return taken(finish(scalar.converted(computed)))[()]
 
     scalars = () if alpha is None else (number(alpha),)
     if isinstance(right, Operand):
-        return mapped(lambda x, y: finish(kernel(x, y, *scalars)), reads=(left, right), writes=(out,), via=via, compute=compute)
+        return mapped(lambda x, y: finish(kernel(taken(x), taken(y), *scalars)), reads=(left, right), writes=(out,), dtype=computed)
     other = number(right)
-    return mapped(lambda x: finish(kernel(x, other, *scalars)), reads=(left,), writes=(out,), via=via, compute=compute)
+    return mapped(lambda x: finish(kernel(taken(x), other, *scalars)), reads=(left,), writes=(out,), dtype=computed)
 
 
 def unchanged(values: Array) -> Array:
     """As they are."""
     return values
+
+
+def as_whole(values: Array) -> Array:
+    """Truth values as the whole numbers 0 and 1."""
+    return values.astype(np.int8)
+
+
+def is_true(values: Array) -> Array:
+    """What is not zero."""
+    found: Array = values != 0
+    return found
 
 
 def half_parts(values: Array) -> Array:
@@ -101,6 +108,10 @@ def half_parts(values: Array) -> Array:
     rounded.real = np.real(values).astype(np.float16)
     rounded.imag = np.imag(values).astype(np.float16)
     return rounded
+
+
+# Truth values are added as whole numbers. No array type has half-precision parts.
+_SPECIAL = {BOOL: (BOOL, as_whole, is_true), COMPLEX32: (COMPLEX64, unchanged, half_parts)}
 
 
 def pair_examples(operator: Operator) -> Iterator[Example]:

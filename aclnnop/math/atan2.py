@@ -9,7 +9,7 @@ from aclnnop.math.binary import REAL_NUMBERS, binary, floating
 from aclnnop.math.unary import REALS
 
 
-@binary(*REAL_NUMBERS, results=REALS, rule=floating, wide=True)
+@binary(*REAL_NUMBERS, results=REALS, rule=floating)
 def aclnnAtan2(self: Array, other: Array) -> Any:
     """Take the angle of every point, whose coordinates are ``other`` and ``self``."""
     return np.arctan2(self, other)

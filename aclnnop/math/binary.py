@@ -51,7 +51,7 @@ from acl_emu.spec import (
 )
 from acl_emu.spec.families import calling_module, derived
 from acl_emu.spec.kinds import Kind, TensorKind
-from aclnnop.math.arithmetic import half_parts
+from aclnnop.math.arithmetic import as_whole, half_parts
 from aclnnop.math.conversion import converted
 from aclnnop.math.unary import COMPLEX, REALS, Types, without_bf16
 
@@ -100,7 +100,6 @@ def binary(
     results: Types = (),
     rule: Rule = kept,
     whole: Formula | None = None,
-    wide: bool = False,
     computed: TensorKind | None = None,
     on: dict[Product, Types] | None = None,
     results_on: dict[Product, Types] | None = None,
@@ -110,7 +109,7 @@ def binary(
     """Declare ``aclnnXxx(first, second, out)``, whose name, names of parameters, summary and formula are those of the function below.
 
     ``types`` are those of both tensors, ``on`` where a product has others; ``results`` and ``results_on`` are those of ``out`` where they
-    differ. ``whole`` is the formula of whole numbers where it is another one, ``wide``: whether FLOAT is evaluated in float64.
+    differ. ``whole`` is the formula of whole numbers where it is another one.
     ``computed`` declares which promoted types there are, where not all of them are computed in.
     """
 
@@ -128,7 +127,7 @@ def binary(
             via = rule(dtype, out)
             shape_is(out, result_shape(left, right), "that of the result")
             chosen = whole if whole is not None and via.kind in ("integer", "bool") else formula
-            return applied(chosen, (left, right), via, out, wide=wide, is_truth=rule is truth)
+            return applied(chosen, (left, right), via, out, is_truth=rule is truth)
 
         doc = inspect.getdoc(formula) or ""
         operator = derived(formula.__name__, kinds, plan, module=formula.__module__, doc=doc, products=products)
@@ -200,24 +199,24 @@ def applied(
     via: DType,
     out: Operand,
     *,
-    wide: bool = False,
     is_truth: bool = False,
     masks: Sequence[Operand] = (),
 ) -> Plan:
     """``out = formula(*values)``, evaluated in the type of ``via``; truth values are the whole numbers 0 and 1.
 
-    Numbers are converted to ``via``, a null value stays None, ``masks`` are handed over as they are. ``wide``: FLOAT is evaluated in
-    float64, where the formula may cancel. ``is_truth``: the formula gives truth values, which are stored as such.
+    Numbers are converted to ``via``, a null value stays None, ``masks`` are handed over as they are.
+    ``is_truth``: the formula gives truth values, which are stored as such.
     """
     # No array type has half-precision parts.
     real = COMPLEX64 if via is COMPLEX32 else via
     constants = [scalar_number(value, real, halved=via is COMPLEX32) if isinstance(value, Scalar) else None for value in values]
     tensors = [value for value in values if isinstance(value, Operand)]
     is_tensor = [isinstance(value, Operand) for value in values]
+    masked = [tensor in masks for tensor in tensors]
     stored_as_is = is_truth or not dtypes.can_cast(via, out.dtype)
 
     def kernel(*arrays: Array) -> Any:
-        given = iter(arrays)
+        given = (values if is_mask or via is not BOOL else as_whole(values) for values, is_mask in zip(arrays, masked, strict=True))
         result = formula(*[next(given) if tensor else constant for tensor, constant in zip(is_tensor, constants, strict=True)])
         if via is COMPLEX32 and not is_truth:
             result = half_parts(result)
@@ -229,16 +228,9 @@ def applied(
         kernel,
         reads=tensors,
         writes=(target,),
-        via=real,
-        compute=_computing(real, wide),
+        dtype=real,
         raw=(*masks, target) if stored_as_is else masks,
     )
-
-
-def _computing(via: DType, wide: bool) -> Any:
-    if via is BOOL:
-        return np.int8
-    return (np.complex128 if via.kind == "complex" else np.float64) if wide and via.kind in ("float", "complex") else None
 
 
 def scalar_number(scalar: Scalar, via: DType, *, halved: bool = False) -> Any:

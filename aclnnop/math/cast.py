@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Annotated
 
-import numpy as np
-
 from acl_emu.core import constants as c
 from acl_emu.core import soc
 from acl_emu.core.dtypes import (
@@ -88,7 +86,7 @@ def aclnnCast(self: Source, dtype: Annotated[int, DataTypeKind("const aclDataTyp
     if 0 in self.shape:
         return nothing()
     if self.dtype in FLOATS and out.dtype in FLOATS:
-        return unbuffered(same, reads=(self,), writes=(out,), compute=np.float32)
+        return unbuffered(same, reads=(self,), writes=(out,), dtype=FLOAT)
     plan = direct(cast, reads=(self,), writes=(out,), scratch={}, origin=self.dtype, dtype=out.dtype, shape=self.shape)
     return plan if special else cast_directly(plan)
 

@@ -94,7 +94,7 @@ def rounded(self: Operand, other: Value, mode: int, out: Operand) -> Plan:
         return applied(quotient, (self, other), via, out)
     require(dtype.kind != "complex", f"self and other are combined in {dtype}, expected a real type where mode is {mode}")
     formula, whole = ROUNDED[Mode(mode)]
-    return applied(whole if via.kind in ("integer", "bool") else formula, (self, other), via, out, wide=True)
+    return applied(whole if via.kind in ("integer", "bool") else formula, (self, other), via, out)
 
 
 def mode_examples(plain: Operator) -> Iterator[Example]:

@@ -9,7 +9,7 @@ from aclnnop.math.quotient import floored, whole_floored
 from aclnnop.math.unary import COMPLEX, REALS
 
 
-@binary(*REAL_NUMBERS, results=(*REALS, *INTEGERS, *COMPLEX), whole=whole_floored, wide=True)
+@binary(*REAL_NUMBERS, results=(*REALS, *INTEGERS, *COMPLEX), whole=whole_floored)
 def aclnnFloorDivide(self: Array, other: Array) -> Any:
     """Divide every element by the other one, and round down."""
     return floored(self, other)

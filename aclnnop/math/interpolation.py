@@ -13,7 +13,7 @@ def interpolated(start: Operand, end: Operand, weight: Operand | Scalar, out: Op
     same_dtype(start, end, weight if isinstance(weight, Operand) else None)
     castable(start.dtype, out)
     shape_is(out, result_shape(start, end, weight), "that of the result")
-    return applied(weighted, (start, end, weight), start.dtype, out, wide=True)
+    return applied(weighted, (start, end, weight), start.dtype, out)
 
 
 def weighted(start: Array, end: Array, weight: Array) -> Array:

@@ -30,7 +30,7 @@ def aclnnIsClose(self: RealIn, other: RealIn, rtol: Double, atol: Double, equalN
         allowed: Array = difference <= atol + rtol * magnitude
         return allowed
 
-    return applied(close, (self, other), dtype, out, wide=True, is_truth=True)
+    return applied(close, (self, other), dtype, out, is_truth=True)
 
 
 @aclnnIsClose.example

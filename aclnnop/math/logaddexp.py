@@ -9,7 +9,7 @@ from aclnnop.math.binary import ORDERED, binary, floating
 from aclnnop.math.unary import FLOATS
 
 
-@binary(*ORDERED, results=FLOATS, rule=floating, wide=True)
+@binary(*ORDERED, results=FLOATS, rule=floating)
 def aclnnLogAddExp(self: Array, other: Array) -> Any:
     """Take the logarithm to base e of ``e^self + e^other``, without overflow."""
     return np.logaddexp(self, other)

@@ -9,7 +9,7 @@ from aclnnop.math.binary import ORDERED, binary, floating
 from aclnnop.math.unary import FLOATS
 
 
-@binary(*ORDERED, results=FLOATS, rule=floating, wide=True)
+@binary(*ORDERED, results=FLOATS, rule=floating)
 def aclnnLogAddExp2(self: Array, other: Array) -> Any:
     """Take the logarithm to base 2 of ``2^self + 2^other``, without overflow."""
     return np.logaddexp2(self, other)

@@ -16,7 +16,7 @@ def aclnnMax(self: Annotated[Operand, In(*REALS)], out: Annotated[Operand, Out(*
     length_is(out, 1, "a single number")
     if 0 in self.shape:
         return nothing()
-    return mapped(largest, reads=(self,), writes=(out,), via=self.dtype, axes=tuple(range(self.rank)), shape=out.shape)
+    return mapped(largest, reads=(self,), writes=(out,), dtype=self.dtype, axes=tuple(range(self.rank)), shape=out.shape)
 
 
 @aclnnMax.example

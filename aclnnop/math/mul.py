@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import ALL, Array, Plan, Product, operator
 from aclnnop.math.arithmetic import NumberIn, NumberOut, NumberRef, NumberScalar, combined, pair_examples
 
@@ -45,8 +44,6 @@ def aclnnInplaceMuls(selfRef: NumberRef, other: NumberScalar) -> Plan:
 aclnnInplaceMuls.example(lambda: pair_examples(aclnnInplaceMuls))
 
 
-@whole(LANES, ROW)
-@whole(ROW, LANES)
 def times(x: Array, y: Any) -> Array:
     """The formula."""
     product: Array = x * y

@@ -57,7 +57,7 @@ def raised(base: Value, exponent: Value, out: Operand) -> Plan:
     shape_is(out, result_shape(base, exponent), "that of the result")
     formula = whole_power if dtype.kind == "integer" else power
     chosen = saturating(formula, dtype) if soc.current().saturates else formula
-    return applied(chosen, (base, exponent), dtype, out, wide=True)
+    return applied(chosen, (base, exponent), dtype, out)
 
 
 def power_examples(operator: Operator) -> Iterator[Example]:

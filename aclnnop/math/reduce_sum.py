@@ -19,6 +19,7 @@ from acl_emu.spec import (
     Out,
     Plan,
     Product,
+    direct,
     mapped,
     numbers,
     operator,
@@ -47,12 +48,20 @@ def aclnnReduceSum(
     require(dtype == out.dtype.code, f"dtype is {dtypes.dtype_name(dtype)}, expected that of out: {out.dtype}")
     require(0 not in self.shape or out.dtype.kind != "complex", f"out has dtype {out.dtype}, expected no complex type where self is empty")
     if 0 in self.shape:  # whatever the shape of out is
-        return mapped(zeros, reads=(), writes=(out,), via=out.dtype, shape=out.shape)
+        return mapped(zeros, reads=(), writes=(out,), dtype=out.dtype, shape=out.shape)
     shape = reduced_shape(self, axes, keepDims)
     shape_is(out, shape, "self without the reduced dimensions")
     if out.dtype in (FLOAT, FLOAT16, BF16) and self.dtype is out.dtype and out.size:
-        return unbuffered(sum_along, reads=(self,), writes=(out,), compute=np.float64, single=True, axes=axes, shape=out.shape)
-    return mapped(total, reads=(self,), writes=(out,), via=out.dtype, raw=(self,), axes=axes, shape=shape, dtype=out.dtype)
+        return unbuffered(sum_along, reads=(self,), writes=(out,), dtype=out.dtype, axes=axes, shape=out.shape)
+    narrower = out.dtype in (FLOAT16, BF16) and self.dtype is not out.dtype
+    if (
+        (narrower or self.dtype.kind != out.dtype.kind)
+        and self.dtype.kind in ("float", "complex")
+        and out.dtype.kind != "complex"
+        and out.size
+    ):
+        return direct(sum_converted, reads=(self,), writes=(out,), scratch={}, dtype=out.dtype, axes=axes, shape=out.shape)
+    return mapped(sum_along, reads=(self,), writes=(out,), dtype=out.dtype, axes=axes, shape=shape)
 
 
 @aclnnReduceSum.example
@@ -74,14 +83,12 @@ def zeros(*, shape: tuple[int, ...]) -> Array:
 
 
 def sum_along(values: Array, *, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
-    """The sums of all slices."""
-    sums: Array = (values.sum(axis=axes) if values.ndim else values).reshape(shape)
-    return sums
-
-
-def total(values: Array, *, axes: tuple[int, ...], shape: tuple[int, ...], dtype: DType) -> Array:
     """Whole numbers wrap around in their type, truth values are counted, others are added in the widest type of their kind."""
-    wide = {"float": np.float64, "complex": np.complex128, "bool": np.int64}.get(dtype.kind, dtype.numpy)
-    terms = converted(values, dtype)
-    sums: Array = (terms.sum(axis=axes, dtype=wide) if terms.ndim else terms.astype(wide)).reshape(shape)
+    wide = {"f": np.float64, "c": np.complex128, "b": np.int64}.get(values.dtype.kind, values.dtype)
+    sums: Array = (values.sum(axis=axes, dtype=wide) if values.ndim else values.astype(wide)).reshape(shape)
     return sums
+
+
+def sum_converted(values: Array, out: Array, *, dtype: DType, axes: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    """The same of numbers that another type holds in part only."""
+    out[...] = converted(sum_along(converted(values, dtype).astype(dtype.compute, copy=False), axes=axes, shape=shape), dtype)

@@ -44,10 +44,9 @@ def aclnnRoundDecimals(self: Annotated[Operand, In(*TYPES)], decimals: Int, out:
     same_shape(self, out)
     if self.dtype.kind == "integer":
         kernel = partial(tens, digits=-decimals) if decimals < 0 else unchanged
-        return mapped(kernel, reads=(self,), writes=(out,), via=self.dtype)
+        return mapped(kernel, reads=(self,), writes=(out,), dtype=self.dtype)
     # The scaled number is rounded to the computing type first, as on a device: 0.35 times 10 is 3.5 there.
-    compute = np.float64 if self.dtype is DOUBLE else np.float32
-    return mapped(partial(rounded, decimals=decimals), reads=(self,), writes=(out,), via=self.dtype, compute=compute)
+    return mapped(partial(rounded, decimals=decimals), reads=(self,), writes=(out,), dtype=self.dtype)
 
 
 aclnnInplaceRoundDecimals = in_place(aclnnRoundDecimals)

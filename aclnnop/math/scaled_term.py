@@ -23,7 +23,7 @@ def plus_scaled(
         total: Array = x + scale * term(y, z)
         return total
 
-    return mapped(kernel, reads=inputs, writes=(out,), via=dtype)
+    return mapped(kernel, reads=inputs, writes=(out,), dtype=dtype)
 
 
 def term_examples() -> Iterator[Example]:

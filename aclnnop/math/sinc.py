@@ -12,7 +12,11 @@ from aclnnop.math.unary import NEWER, WHOLE, unary
 @unary(FLOAT, FLOAT16, DOUBLE, on={Product.A950: (FLOAT, FLOAT16, DOUBLE, *WHOLE)}, products=NEWER | {Product.A910})
 def aclnnSinc(self: Array) -> Any:
     """Divide the sine of pi times every element by pi times it; at zero the quotient is one."""
-    return np.sinc(self)
+    nearest = np.rint(self)
+    # The sine of pi times what is left over: pi times a large number would lose the digits that the sine is made of.
+    odd = nearest - 2 * np.floor(nearest * 0.5)
+    sine = np.sin(np.pi * (self - nearest)) * (1 - 2 * odd)
+    return np.where(self == 0, 1, sine / (np.pi * self))
 
 
 aclnnInplaceSinc = in_place(aclnnSinc)

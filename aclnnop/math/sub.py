@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from acl_emu.engine.marks import LANES, ROW, whole
 from acl_emu.spec import ALL, Array, Plan, Product, operator
 from aclnnop.math.arithmetic import NumberIn, NumberOut, NumberRef, NumberScalar, combined, pair_examples
 
@@ -43,8 +42,6 @@ def aclnnInplaceSubs(selfRef: NumberRef, other: NumberScalar, alpha: NumberScala
 aclnnInplaceSubs.example(lambda: pair_examples(aclnnInplaceSubs))
 
 
-@whole(LANES, ROW, alpha=1)
-@whole(ROW, LANES, alpha=1)
 def minus(x: Array, y: Any, alpha: Any) -> Array:
     """The formula."""
     rest: Array = x - alpha * y

@@ -6,8 +6,6 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
 from acl_emu.core.dtypes import BF16, BOOL, COMPLEX64, COMPLEX128, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8, DType
 from acl_emu.core.formats import STRIDED
 from acl_emu.spec import (
@@ -29,6 +27,7 @@ from acl_emu.spec import (
 )
 from acl_emu.spec.families import derived
 from acl_emu.spec.kinds import TensorKind
+from aclnnop.math.arithmetic import as_whole, is_true
 from aclnnop.math.conversion import converted as cast
 
 Formula = Callable[[Array], Any]
@@ -110,9 +109,9 @@ def unary(
 def applied(formula: Formula, whole: Formula, via: DType, self: Operand, out: Operand) -> Plan:
     """``out = formula(self)``, evaluated in the type of ``via``; truth values are the whole numbers 0 and 1."""
     if via.kind in ("integer", "bool"):
-        return mapped(whole, reads=(self,), writes=(out,), via=via, compute=np.int8 if via is BOOL else None)
-    wide = np.complex128 if via.kind == "complex" else np.float64
-    return mapped(formula, reads=(self,), writes=(out,), via=via, compute=wide, single=True)
+        kernel = whole if via is not BOOL else lambda x: is_true(whole(as_whole(x)))
+        return mapped(kernel, reads=(self,), writes=(out,), dtype=via)
+    return mapped(formula, reads=(self,), writes=(out,), dtype=via)
 
 
 def cast_to_result(formula: Formula) -> Callable[[Operand, Operand], Plan]:
@@ -125,7 +124,7 @@ def cast_to_result(formula: Formula) -> Callable[[Operand, Operand], Plan]:
         def kernel(x: Array) -> Array:
             return cast(formula(x), out.dtype)
 
-        return mapped(kernel, reads=(self,), writes=(out,), via=FLOAT, compute=np.float64, raw=(out,))
+        return mapped(kernel, reads=(self,), writes=(out,), dtype=FLOAT)
 
     return plan
 

@@ -9,7 +9,7 @@ from aclnnop.math.binary import binary, floating
 from aclnnop.math.unary import FLOATS, WHOLE
 
 
-@binary(*FLOATS, *WHOLE, rule=floating, wide=True)
+@binary(*FLOATS, *WHOLE, rule=floating)
 def aclnnXLogYTensor(self: Array, other: Array) -> Any:
     """Multiply every element by the logarithm of the other one; zero stays zero, unless the other one is NaN."""
     return np.where((self == 0) & (other == other), 0, self * np.log(other))

@@ -14,7 +14,7 @@ def aclnnXlog1py(x: FloatIn, y: FloatIn, z: ConstFloatOut) -> Plan:
     """Multiply every element by the logarithm of one more than the other one; zero stays zero, unless the other one is NaN."""
     same_dtype(x, y, z)
     shape_is(z, broadcast_shape(x, y), "that of the result")
-    return applied(times_log1p, (x, y), x.dtype, z, wide=True)
+    return applied(times_log1p, (x, y), x.dtype, z)
 
 
 def times_log1p(x: Array, y: Array) -> Array:

@@ -198,7 +198,7 @@ def in_steps(
             (scale_stride,) = scale.layout.strides
             if softmax is not None:
                 given = chain.of(softmax).rows(part).turned.rows(words).turned
-                chain.kernel(np.multiply, (given, scale.with_axis(1)), (low,), compute=np.float64)
+                chain.kernel(np.multiply, (given, scale.with_axis(1)), (low,), dtype=np.float64)
                 chain.kernel(same, (low,), (here,))
                 numbers = (shape[0], words.start, count, half, *given.layout.strides, scale_stride)
                 chain.call("acl_emu_words_given", numbers, (given, scale, mine, here), threaded=False)
@@ -249,7 +249,7 @@ def gradients(
         if softmax is not None:
             given = softmax[:, words]
             for part, halves in parts(p, least):
-                apply(np.multiply, (given[part], grad[part, np.newaxis]), (halves,), compute=np.float64)
+                apply(np.multiply, (given[part], grad[part, np.newaxis]), (halves,), dtype=np.float64)
                 cast(halves, p[part])
             rows, columns = targets_within(words, counted, target)
             p[rows, columns] = round_to((given[rows, columns].astype(np.float64) - 1) * grad[rows], rounded)

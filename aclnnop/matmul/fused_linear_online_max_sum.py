@@ -10,7 +10,6 @@ from acl_emu.engine import apply
 from acl_emu.engine.calls import code_of
 from acl_emu.engine.casting import cast, same
 from acl_emu.engine.chain import Chain
-from acl_emu.engine.marks import LANES, whole
 from acl_emu.engine.matmul import matmul
 from acl_emu.spec import (
     Array,
@@ -199,7 +198,6 @@ def max_and_sum(
     predicted[counted] -= largest[counted, 0]
 
 
-@whole(LANES)
 def largest_and_sum(logits: Array) -> tuple[Array, Array]:
     """The largest logit of each row, and the sum of exponentials below it: 0 where all are -inf."""
     largest = logits.max(axis=1, keepdims=True)

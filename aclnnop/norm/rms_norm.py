@@ -62,8 +62,7 @@ def aclnnRmsNorm(
         normalised,
         reads=(x, gamma),
         writes=(yOut, rstd),
-        via=x.dtype,
-        compute=np.float64,
+        dtype=x.dtype,
         raw=(rstd,),
         axes=axes,
         count=gamma.size,
@@ -112,6 +111,7 @@ def one_for_each_row(rstd: Operand, shape: tuple[int, ...]) -> Operand:
 
 
 def normalised(x: Array, gamma: Array, *, axes: tuple[int, ...], count: int, epsilon: float) -> tuple[Array, Array]:
-    """The rows and their factors; an infinite element stays infinite."""
-    rms = np.sqrt((x * x).sum(axis=axes, keepdims=True) / count + epsilon)
+    """The rows and their factors; an infinite element stays infinite. Squares may be too large for float32."""
+    squares = np.square(x.astype(np.float64)).sum(axis=axes, keepdims=True)
+    rms = np.sqrt(squares / count + epsilon).astype(x.dtype)
     return np.where(np.abs(x) == np.inf, x, x / rms) * gamma, 1 / rms

@@ -25,7 +25,7 @@ WholeStep = Annotated[Operand, In(INT64)]
 
 def updated(kernel: Callable[..., Any], reads: Sequence[Operand | None], writes: Sequence[Operand], **attributes: Any) -> Plan:
     """``writes = kernel(*reads, **attributes)``, in the precision of the family."""
-    return mapped(kernel, reads=reads, writes=writes, via=FLOAT, compute=np.float64, **attributes)
+    return mapped(kernel, reads=reads, writes=writes, dtype=FLOAT, **attributes)
 
 
 def number(operand: Operand) -> Operand:

@@ -34,7 +34,7 @@ def aclnnScaledMaskedSoftmax(x: Scores, mask: Mask, scale: Double, fixTriuMask: 
     row_length(x)
     same_shape(x, y)
     mask_fits(mask, x)
-    return mapped(masked_softmax, reads=(x, mask), writes=(y,), via=x.dtype, compute=np.float64, single=True, raw=(mask,), scale=scale)
+    return mapped(masked_softmax, reads=(x, mask), writes=(y,), dtype=x.dtype, scale=scale)
 
 
 aclnnScaledMaskedSoftmax.example(lambda: masked_examples("x", out="y"))

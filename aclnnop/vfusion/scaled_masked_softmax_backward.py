@@ -23,7 +23,7 @@ def aclnnScaledMaskedSoftmaxBackward(gradOutput: Scores, y: Scores, mask: Mask, 
     same_shape(gradOutput, y, out)
     mask_fits(mask, gradOutput)
     reads = (gradOutput, y, mask)
-    return mapped(masked_gradient, reads=reads, writes=(out,), via=y.dtype, compute=np.float64, single=True, raw=(mask,), scale=scale)
+    return mapped(masked_gradient, reads=reads, writes=(out,), dtype=y.dtype, scale=scale)
 
 
 aclnnScaledMaskedSoftmaxBackward.example(lambda: masked_examples("gradOutput", "y", out="out"))

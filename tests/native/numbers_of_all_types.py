@@ -89,16 +89,25 @@ def nearest(value: Fraction, dtype: np.dtype[Any]) -> float:
 
 def cast(values: Array, out: Array, threads: int | None = None) -> Array:
     """By the engine: numpy may not step in."""
-    program = native.compiled_cast(native.layout_of(values), native.layout_of(out), on_host=True)
-    assert program is not None
-    return run(program, (values, out), threads)
+    return run(cast_nest(values, out), (values, out), threads)
 
 
-def run(program: native.Program | None, arrays: Sequence[Array], threads: int | None = None) -> Array:
-    assert program is not None, "the engine has no way to run the kernel"
+def cast_nest(values: Array, out: Array) -> native.Nest | None:
+    """What casts arrays that lie like these."""
+    return native.nest_for(unchanged, (native.layout_of(values),), (native.layout_of(out),), out.dtype, ())
+
+
+def unchanged(values: Array) -> Array:
+    """As they are."""
+    return values
+
+
+def run(nest: native.Nest | None, arrays: Sequence[Array], threads: int | None = None) -> Array:
+    """The last of the arrays, computed by the engine."""
+    assert nest is not None, "the engine has no way to run the kernel"
     if threads is not None:
-        program._threads = threads
-    assert program.run([array.ctypes.data for array in arrays]), "the engine refused the operands"
+        nest._threads = threads
+    assert nest.run([array.ctypes.data for array in arrays]), "the engine refused the operands"
     return arrays[-1]
 
 

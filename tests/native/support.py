@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -15,6 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from acl_emu import engine as native
+from acl_emu.core import soc
 from acl_emu.engine import bindings as engine
 from acl_emu.engine import functions
 from acl_emu.runtime import plans
@@ -32,7 +32,7 @@ def engine_is(entries: engine.Entries | None) -> Iterator[None]:
 
     def forget() -> None:
         plans.forget()
-        native.program_of.cache_clear()
+        native.nest_for.cache_clear()
         functions.function.cache_clear()
 
     with pytest.MonkeyPatch.context() as patch:
@@ -45,48 +45,45 @@ def engine_is(entries: engine.Entries | None) -> Iterator[None]:
             forget()
 
 
-def program_of(kernel: Callable[..., Any], inputs: Sequence[Array], outputs: Sequence[Array], **options: Any) -> native.Program | None:
-    """The program that native.apply runs."""
-    compute, single = np.dtype(options.pop("compute", np.float32)), options.pop("single", False)
+@contextmanager
+def threads_are(count: int) -> Iterator[None]:
+    """Nests that are made now run on so many threads."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(soc, "threads", lambda: count)
+        native.nest_for.cache_clear()
+        yield
+    native.nest_for.cache_clear()
+
+
+def without_fused_steps() -> engine.Entries:
+    """The engine as it is where nothing was fused."""
+    entries = engine.library()
+    assert entries is not None
+    single = {name: number for name, number in entries.tables.steps.items() if "." in name}
+    return entries._replace(tables=entries.tables._replace(steps=single))
+
+
+def nest_of(kernel: Callable[..., Any], inputs: Sequence[Array], outputs: Sequence[Array], **options: Any) -> native.Nest | None:
+    """The nest that native.apply runs."""
+    dtype = np.dtype(options.pop("dtype", np.float32))
     layouts = tuple(map(native.layout_of, inputs)), tuple(map(native.layout_of, outputs))
-    return native.program_of(kernel, *layouts, compute, single, tuple(sorted(options.items())))
-
-
-class Plan(NamedTuple):
-    """What a program says of itself."""
-
-    loops: str
-    is_whole: bool
-    """Whether it calls a kernel that was compiled as a whole."""
-    way: int
-    """How that one is evaluated."""
-
-
-def plan_of(program: native.Program) -> Plan:
-    """Read from the numbers that the engine reads."""
-    header = struct.unpack_from("16q", program.numbers)
-    return Plan(("map", "blocks", "rows", "columns", "totals")[header[1]], header[14] >= 0, header[15])
+    return native.nest_for(kernel, *layouts, dtype, tuple(sorted(options.items())))
 
 
 def run(kernel: Callable[..., Any], inputs: Sequence[Array], *outputs: Array, **options: Any) -> Array:
     """The first output, computed by the engine: numpy may not step in."""
-    program = program_of(kernel, inputs, outputs, **options)
-    assert program is not None, "the engine has no way to run the kernel"
-    assert program.run([array.ctypes.data for array in (*inputs, *outputs)]), "the engine refused the operands"
+    nest = nest_of(kernel, inputs, outputs, **options)
+    assert nest is not None, "the engine has no way to run the kernel"
+    assert nest.run([array.ctypes.data for array in (*inputs, *outputs)]), "the engine refused the operands"
     return outputs[0]
-
-
-def in_steps(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel, to be called with one input more, a mask that it leaves alone: as such it has not been compiled as a whole."""
-
-    def longer(mask: Any, *inputs: Any) -> Any:
-        return kernel(*inputs)
-
-    return longer
 
 
 def same_bits(first: Array, second: Array, *, signs_of_zero: bool = True) -> Array:
     """Which numbers are the same; NaN is NaN."""
+    if first.dtype.kind == "c":  # part by part
+        parts = np.dtype(f"f{first.dtype.itemsize // 2}")
+        first, second = (np.ascontiguousarray(one).view(parts).reshape(*one.shape, 2) for one in (first, second))
+        return same_bits(first, second, signs_of_zero=signs_of_zero).all(axis=-1)
     words = f"u{first.dtype.itemsize}"
     with np.errstate(all="ignore"):
         same = np.ascontiguousarray(first).view(words) == np.ascontiguousarray(second).view(words) if signs_of_zero else first == second

@@ -1,4 +1,4 @@
-"""What the engine does not run: kernels that cannot be traced, foreign addresses, and everything where it is switched off."""
+"""What the engine does not run: kernels that cannot be captured, foreign addresses, and everything where it is switched off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 
 from acl_emu import engine as native
 from tests.conftest import run_python
-from tests.native.support import assert_same, engine_is, program_of
+from tests.native.support import assert_same, engine_is, nest_of
+from tests.operators.accuracy import FLOAT, FLOATS, spacing
 
 Array = npt.NDArray[Any]
 
@@ -31,15 +32,11 @@ def has_an_array(x: Array) -> Array:
     return x * np.arange(x.size, dtype=np.float32)
 
 
-def accumulates(x: Array) -> Array:
-    return np.cumsum(x)
-
-
-@pytest.mark.parametrize("kernel", [branches, sorts, picks, has_an_array, accumulates])
-def test_numpy_runs_what_cannot_be_traced(kernel: Any) -> None:
+@pytest.mark.parametrize("kernel", [branches, sorts, picks, has_an_array])
+def test_numpy_runs_what_cannot_be_captured(kernel: Any) -> None:
     values = np.random.default_rng(1).standard_normal(1000).astype(np.float32)
     out = np.empty_like(values)
-    assert program_of(kernel, [values], [out]) is None
+    assert nest_of(kernel, [values], [out]) is None
     native.apply(kernel, [values], [out])
     assert_same(out, kernel(values))
 
@@ -48,7 +45,7 @@ def test_numpy_runs_everything_without_the_engine() -> None:
     values = np.random.default_rng(1).standard_normal(1000).astype(np.float32)
     out = np.empty_like(values)
     with engine_is(None):
-        assert program_of(np.exp, [values], [out]) is None
+        assert nest_of(np.exp, [values], [out]) is None
         native.apply(np.exp, [values], [out])
     assert_same(out, np.exp(values))
 
@@ -88,10 +85,10 @@ x = np.random.default_rng(5).standard_normal((37, 211)).astype(np.float32)
 def softmax(x):
     e = np.exp(x - x.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
-for dtype, compute in ((np.float32, np.float32), (np.float16, np.float64), (ml_dtypes.bfloat16, np.float64)):
+for dtype in (np.float32, np.float16, ml_dtypes.bfloat16):
     for kernel in (softmax, lambda x: np.log1p(np.exp(-np.abs(x))), lambda x: x * 0.5 + x / 3):
         out = np.empty(x.shape, dtype)
-        native.apply(kernel, [x.astype(dtype)], [out], compute=compute)
+        native.apply(kernel, [x.astype(dtype)], [out])
         sys.stdout.write(out.tobytes().hex() + "\\n")
 """
 
@@ -102,8 +99,6 @@ def test_switched_off() -> None:
     pairs = list(zip(*(one.stdout.split() for one in found), strict=True))
     assert len(pairs) == 9
     for number, (first, second) in enumerate(pairs):
-        if number < 2:
-            floats = [np.frombuffer(bytes.fromhex(text), np.float32) for text in (first, second)]
-            np.testing.assert_array_max_ulp(*floats, maxulp=8)
-        else:
-            assert first == second
+        stored = FLOATS[number // 3]
+        one, other = (np.frombuffer(bytes.fromhex(text), stored).astype(np.float64) for text in (first, second))
+        assert (np.abs(one - other) <= 8 * spacing(other, FLOAT) + (0 if stored == FLOAT else spacing(other, stored))).all()

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from acl_emu import engine as native
-from tests.native.support import assert_same, program_of
+from tests.native.support import assert_same, nest_of
 from tests.operators.accuracy import FLOATS
 
 Array = npt.NDArray[Any]
@@ -34,8 +34,8 @@ def room(dtype: np.dtype[Any]) -> Array:
 
 
 def refused(kernel: Any, inputs: list[Array], outputs: list[Array]) -> bool:
-    program = program_of(kernel, inputs, outputs, compute=np.float32)
-    return program is None or not program.run([array.ctypes.data for array in (*inputs, *outputs)])
+    nest = nest_of(kernel, inputs, outputs)
+    return nest is None or not nest.run([array.ctypes.data for array in (*inputs, *outputs)])
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
@@ -45,6 +45,21 @@ def test_in_place(dtype: np.dtype[Any]) -> None:
     expected = np.empty(COUNT, dtype)
     native.apply(shifted, [first, second], [expected])
     assert not refused(shifted, [first, second], [first])
+    assert_same(first, expected)
+
+
+def several(x: Array, y: Array) -> Array:
+    return np.sqrt(np.abs(y) * 3 + 1) * x - y
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_nothing_on_the_way_is_stored_on_an_input(dtype: np.dtype[Any]) -> None:
+    """A result that lies on an input which is read last."""
+    memory = room(dtype)
+    first, second = memory[:COUNT], memory[COUNT:]
+    expected = np.empty(COUNT, dtype)
+    native.apply(several, [first, second], [expected])
+    assert not refused(several, [first, second], [first])
     assert_same(first, expected)
 
 
@@ -100,6 +115,6 @@ def test_an_output_whose_elements_lie_on_each_other() -> None:
     repeated = np.broadcast_to(out, (100, 8))
     repeated = np.ndarray(repeated.shape, repeated.dtype, out, 0, repeated.strides)
     values = np.broadcast_to(np.arange(8, dtype=np.float32), (100, 8))
-    assert program_of(shifted, [values, values], [repeated]) is None
+    assert nest_of(shifted, [values, values], [repeated]) is None
     native.apply(shifted, [values, values], [repeated])
     assert_same(out[0], np.arange(8, dtype=np.float32) * np.float32(1.5))

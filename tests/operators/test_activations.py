@@ -276,7 +276,7 @@ def test_far_from_zero(name: str, device: int) -> None:
     if name in ("Mish", "MishBackward", "Softplus", "SwishBackward", "FastGeluBackward", "SiluBackward"):  # the formula overflows
         expected = np.where(np.isnan(expected), result, expected)
         assert np.isfinite(result).all()
-    np.testing.assert_allclose(result, expected, rtol=3e-7, atol=1e-12)
+    np.testing.assert_allclose(result, expected, rtol=2e-6, atol=1e-12)
 
 
 @every
@@ -296,7 +296,7 @@ def test_large_tensors(name: str, device: int) -> None:
     for setting in TABLE[name].settings:
         result = call(name, *tensors, out=np.zeros(1 << 15, FLOAT), **setting).run()
         largest = abs(np.asarray(tensors[0], np.float64)) if len(tensors) > 1 else None
-        assert_accurate(result, golden(name, *tensors, **setting), largest=largest, ulps=8)
+        assert_accurate(result, golden(name, *tensors, **setting), largest=largest, ulps=128)
 
 
 @every

@@ -52,7 +52,7 @@ def test_values(pair: tuple[Any, Any], device: int, data: st.DataObject) -> None
     y, rstd = expected(x, gamma, epsilon)
     found = rms_norm(x, gamma, epsilon, np.zeros(rstd.shape, np.float32)).results(data.draw(layouts))
     assert_accurate(found[0], y)
-    assert_accurate(found[1], rstd, ulps=1)
+    assert_accurate(found[1], rstd, ulps=4)
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
@@ -61,7 +61,7 @@ def test_long_rows(dtype: Any, device: int) -> None:
     y, rstd = expected(x, gamma, 1e-5)
     found = rms_norm(x, gamma, 1e-5, np.zeros((3, 1), np.float32)).results()
     assert_accurate(found[0], y)
-    assert_accurate(found[1], rstd, ulps=1)
+    assert_accurate(found[1], rstd, ulps=4)
 
 
 def test_special_values(device: int) -> None:
@@ -84,7 +84,7 @@ def test_factors_of_another_shape(shape: tuple[int, ...], device: int) -> None:
     x, gamma = numbers((1, 2, 3, 8), FLOAT, 1), numbers((8,), FLOAT, 2)
     _, rstd = expected(x, gamma, 1e-6)
     found = rms_norm(x, gamma, 1e-6, np.full(shape, -1, np.float32)).results()[1].ravel()
-    assert_accurate(found[:6], rstd.ravel(), ulps=1)
+    assert_accurate(found[:6], rstd.ravel(), ulps=4)
     assert (found[6:] == -1).all()
 
 

@@ -33,7 +33,8 @@ def assert_right(call: Case, layout: int = 0) -> None:
     totals = np.array([math.fsum(row) for row in rows.reshape(-1, rows.shape[-1])]).reshape(*rows.shape[:-1], 1)
     common = output * np.moveaxis(np.broadcast_to(totals, rows.shape), -1, dim)
     shape = call.arguments["out"].shape
-    largest = np.maximum(np.abs(grad * output), np.abs(common)).reshape(shape)
+    added = np.broadcast_to(np.abs(rows).sum(axis=-1, keepdims=True), rows.shape)
+    largest = np.maximum(np.abs(grad * output), np.abs(output) * np.moveaxis(added, -1, dim)).reshape(shape)
     assert_accurate(call.run(layout), (grad * output - common).reshape(shape), via=call.arguments["gradOutput"].dtype, largest=largest)
 
 
@@ -63,7 +64,7 @@ def test_long_rows_and_numbers(dtype: np.dtype, device: int) -> None:
 def test_infinities_and_nan(dtype: np.dtype, device: int) -> None:
     grad = np.array([[1, math.inf], [math.nan, 1], [1, 2]]).astype(dtype)
     output = np.array([[1, 1], [1, 1], [0, math.inf]]).astype(dtype)
-    assert_equal(case(grad, output, 1, np.empty_like(grad)).run(), [[-math.inf, math.nan], [math.nan] * 2, [math.nan] * 2])
+    assert_equal(case(grad, output, 1, np.empty_like(grad)).run(), [[-math.inf, math.nan], [math.nan] * 2, [math.nan, -math.inf]])
 
 
 @pytest.mark.parametrize("out", [np.float64, np.complex64])

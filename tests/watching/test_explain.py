@@ -74,7 +74,7 @@ def test_the_whole_story_of_a_call_that_succeeds() -> None:
         "kernel": {
             "name": "aclnnop.loss.reduction.chain",
             "via": "FLOAT",
-            "attributes": {"slope": "slope_within", "count": 32, "beta": 0.5},
+            "attributes": {"slope": "slope_within", "scale": 0.03125, "beta": 0.5},
         },
         "reads": ["gradOut", "self", "target"],
         "writes": ["gradInput"],

@@ -1,7 +1,7 @@
-/* Programs that acl_emu/engine makes of kernels, run on all threads: the loops around the tiles.
+/* Loop nests, run on all threads, and the steps of their programs on each tile.
  *
- * A program sees its operands as two nested ranges, outer and inner, each of one or several dimensions. What a unit of work is depends
- * on its shape only, never on the number of threads, and each unit is one thread's: no result changes with their number. */
+ * What a unit of work computes depends on its place only, never on the number of threads, and each unit is one thread's: no result changes with their
+ * number. */
 #define _GNU_SOURCE
 #include "engine_program.h"
 #include "regions.h"
@@ -18,23 +18,23 @@
 #define EXPORT __attribute__((visibility("default")))
 
 enum {
-    LASTING_ROOM = 8 << 20, /* bytes that a thread may keep from one run to the next */
+    LASTING_BYTES = 8 << 20, /* bytes that a thread may keep from one run to the next */
     STREAMED_BYTES = 24 << 20
 };
 
-static __thread room own_room;
-static pthread_key_t ending; /* its value is the room of a thread, to be freed when the thread ends */
+static __thread buffers own_buffers;
+static pthread_key_t ending; /* its value is the buffers of a thread, to be freed when the thread ends */
 
-static void free_room(void *own)
+static void free_buffers(void *own)
 {
-    free(((room *)own)->registers);
-    ((room *)own)->registers = NULL;
-    ((room *)own)->size = 0;
+    free(((buffers *)own)->registers);
+    ((buffers *)own)->registers = NULL;
+    ((buffers *)own)->size = 0;
 }
 
 __attribute__((constructor)) static void watch_threads(void)
 {
-    pthread_key_create(&ending, free_room);
+    pthread_key_create(&ending, free_buffers);
 }
 
 #if defined(__x86_64__)
@@ -65,7 +65,7 @@ int acl_emu_engine_processor(void)
 #endif
 
 const tile_code *acl_emu_engine_tiles = &acl_emu_tiles_baseline;
-static const fused_table *fused = &acl_emu_fused_baseline;
+static const step_table *fused = &acl_emu_fused_baseline;
 
 __attribute__((constructor)) static void choose_instructions(void)
 {
@@ -73,414 +73,508 @@ __attribute__((constructor)) static void choose_instructions(void)
     fused = FOR_THIS_PROCESSOR(acl_emu_fused);
 }
 
-/* The number of the kernel of a graph for a storage type and way, of rows or of columns; -1 where there is none. */
-EXPORT int64_t acl_emu_engine_find_fused(const char *signature, int64_t dtype, int64_t way, int64_t columns)
+/* Names: single steps first, then fused ones; NULL behind the last. */
+EXPORT const char *acl_emu_engine_step_name(int64_t number)
 {
-    for (int64_t k = 0; k < fused->count; k++) {
-        const fused_entry *entry = &fused->entries[k];
-        if (!strcmp(entry->signature, signature)) {
-            return (columns ? entry->columns : entry->kernels)[dtype][way] ? k : -1;
-        }
-    }
-    return -1;
+    const int64_t single = acl_emu_engine_tiles->step_count, later = number - single;
+    return number < single ? acl_emu_engine_tiles->steps[number].name : later < fused->count ? fused->steps[later].name : NULL;
+}
+
+EXPORT const char *acl_emu_engine_reduction_name(int64_t number)
+{
+    return number < acl_emu_engine_tiles->reduction_count ? acl_emu_engine_tiles->reductions[number].name : NULL;
+}
+
+static inline tile_step *step_function(int64_t number)
+{
+    const int64_t single = acl_emu_engine_tiles->step_count;
+    return number < single ? acl_emu_engine_tiles->steps[number].run : fused->steps[number - single].run;
+}
+
+static inline const reduction *reduction_of(const job *work, int64_t accumulator)
+{
+    return &acl_emu_engine_tiles->reductions[work->accumulators[accumulator]];
 }
 
 /* Memory operands */
 
-static void load(const job *work, room *own, int64_t index, int64_t dst, const place *at, int mask)
+/* Whether an operand has an element for each of a register as it lies in memory: truth values have to be looked at. */
+static inline int is_same(int64_t dtype, int64_t lane, const char *memory)
+{
+    return dtype == lane && dtype != BOOL8 && (uintptr_t)memory % (size_t)item_of(dtype) == 0;
+}
+
+static inline char *register_of(const buffers *own, int64_t slot)
+{
+    return own->registers + (size_t)slot * TILE_BYTES;
+}
+
+/* How far it is from a row of a tile to the next, if that is the same for all; else -1. */
+static int64_t row_step(const range_view *outer, const place *at)
+{
+    const int64_t last = outer->count - 1;
+    return last == 0 || at->outer % outer->length[last] + at->rows <= outer->length[last] ? outer->stride[last] : -1;
+}
+
+/* Where the elements of a tile's first row are in memory, or in a buffer where they were gathered before; and how far it is to the next row. */
+static char *find_row(const job *work, const buffers *own, int64_t index, const place *at, int64_t *step)
 {
     const operand_view *operand = &work->operands[index];
-    const int64_t lane = work->program->lane;
-    char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
-    char *lanes = own->registers + (size_t)dst * TILE_BYTES;
-    const char *row = own->gathered;
-    own->slot[dst] = lanes;
-    const int in_block = work->program->shape == BLOCKS && operand->inner.count == 2;
-    if (in_block || lies_in_row(work->program, operand)) {
-        row = in_block ? own->line[index] : base + offset_of(&operand->inner, at->first);
-        if (!mask && operand->dtype == lane && (uintptr_t)row % work->lane_size == 0) {
-            own->slot[dst] = (void *)row;
-            return;
-        }
-    } else if (operand->inner.count == 1 && operand->inner.stride[0] == 0) {
-        if (mask) {
-            acl_emu_engine_tiles->load_mask[lane](lanes, (const uint8_t *)base, 1);
-        } else {
-            acl_emu_engine_tiles->load[lane][operand->dtype](lanes, base, 1);
-        }
-        acl_emu_engine_tiles->spread[lane](lanes, lanes, at->n);
-        return;
-    } else {
-        acl_emu_move_range(operand, base, at->first, at->n, own->gathered, 0);
+    if (work->loops->shape == BLOCKS && operand->inner.count == 2) {
+        *step = 0;
+        return own->line[index];
     }
-    if (mask) {
-        acl_emu_engine_tiles->load_mask[lane](lanes, (const uint8_t *)row, at->n);
-    } else {
-        acl_emu_engine_tiles->load[lane][operand->dtype](lanes, row, at->n);
+    if (work->transposed[index]) {
+        const int64_t pitch = row_pitch(work->loops->inner, operand->item);
+        *step = pitch;
+        return own->rows[index] + (at->outer - own->group_first) * pitch + at->first * operand->item;
+    }
+    *step = at->rows > 1 ? row_step(&operand->outer, at) : 0;
+    return base_of(work, index, at->outer) + offset_of(&operand->inner, at->first);
+}
+
+static inline int lies_ready(const job *work, int64_t index)
+{
+    const operand_view *operand = &work->operands[index];
+    return (work->loops->shape == BLOCKS && operand->inner.count == 2) || work->transposed[index] || lies_in_row(work->loops, operand);
+}
+
+static void load_rows(const job *work, buffers *own, int64_t index, int64_t lane, char *to, const place *at)
+{
+    const operand_view *operand = &work->operands[index];
+    const size_t size = at->n * (size_t)item_of(lane);
+    const int ready = lies_ready(work, index), one = is_one(operand);
+    for (int64_t r = 0; r < at->rows; r++, to += size) {
+        const place row = {.outer = at->outer + r, .rows = 1, .first = at->first, .n = at->n};
+        int64_t step;
+        if (one && !work->transposed[index]) {
+            acl_emu_engine_tiles->cast[lane][operand->dtype](to, base_of(work, index, row.outer), 1);
+            if (at->n > 1) {
+                acl_emu_engine_tiles->spread[item_of(lane)](to, to, at->n);
+            }
+        } else if (ready) {
+            acl_emu_engine_tiles->cast[lane][operand->dtype](to, find_row(work, own, index, &row, &step), at->n);
+        } else {
+            acl_emu_move_range(operand, base_of(work, index, row.outer), at->first, at->n, own->gathered, 0);
+            acl_emu_engine_tiles->cast[lane][operand->dtype](to, own->gathered, at->n);
+        }
     }
 }
 
-/* Past the caches: to aligned memory from float lanes, which are cast on the way; others are cast before. */
-static void stream_out(const job *work, room *own, const operand_view *operand, char *there, const void *lanes, size_t n)
+static void load(const job *work, buffers *own, const step *s, const place *at)
 {
-    const int64_t lane = work->program->lane;
+    const operand_view *operand = &work->operands[s->y];
+    const int64_t lane = s->x;
+    if (lies_ready(work, s->y)) {
+        int64_t step;
+        char *there = find_row(work, own, s->y, at, &step);
+        if (at->rows == 1 || step == (int64_t)at->n * operand->item) {
+            if (is_same(operand->dtype, lane, there)) {
+                own->slot[s->z] = there;
+                return;
+            }
+            own->slot[s->z] = register_of(own, s->z);
+            acl_emu_engine_tiles->cast[lane][operand->dtype](own->slot[s->z], there, at->n * (size_t)at->rows);
+            return;
+        }
+    } else if (at->rows == 1 && is_one(operand)) { /* a number for a row is still there from the last tile */
+        const int64_t row = operand->outer.count == 1 && operand->outer.stride[0] == 0 ? 0 : at->outer;
+        if (own->held[s->z] == row && own->held_count[s->z] >= at->n) {
+            return;
+        }
+        own->held[s->z] = row;
+        own->held_count[s->z] = at->n;
+    }
+    own->slot[s->z] = register_of(own, s->z);
+    load_rows(work, own, s->y, lane, own->slot[s->z], at);
+}
+
+/* Past the caches: to aligned memory from floats, which are cast on the way; others are cast before. */
+static void stream_out(buffers *own, const operand_view *operand, int64_t lane, char *there, const void *elements, size_t n)
+{
     if (lane == F32 && operand->dtype <= BF16) {
-        const int aligned = (uintptr_t)there % acl_emu_engine_tiles->vector_bytes == 0 && operand->dtype != F64;
-        (aligned ? acl_emu_engine_tiles->stream_store[operand->dtype] : acl_emu_engine_tiles->load[operand->dtype][lane])(there, lanes, n);
+        const int aligned = (uintptr_t)there % acl_emu_engine_tiles->vector_bytes == 0 && acl_emu_engine_tiles->stream_store[operand->dtype];
+        (aligned ? acl_emu_engine_tiles->stream_store[operand->dtype] : acl_emu_engine_tiles->cast[operand->dtype][lane])(there, elements, n);
         return;
     }
     if (operand->dtype != lane) {
-        acl_emu_engine_tiles->load[operand->dtype][lane](own->gathered, lanes, n);
-        lanes = own->gathered;
+        acl_emu_engine_tiles->cast[operand->dtype][lane](own->gathered, elements, n);
+        elements = own->gathered;
     }
-    acl_emu_engine_tiles->stream(there, lanes, n * (size_t)operand->item);
+    acl_emu_engine_tiles->stream(there, elements, n * (size_t)operand->item);
 }
 
-static void store(const job *work, room *own, int64_t index, const void *lanes, const place *at)
+static void store(const job *work, buffers *own, const step *s, const place *at)
 {
-    const operand_view *operand = &work->operands[index];
-    const int64_t lane = work->program->lane;
-    char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
-    const int in_block = work->program->shape == BLOCKS && operand->inner.count == 2;
-    if (in_block || lies_in_row(work->program, operand) || at->n == 1) {
-        char *there = in_block ? own->line[index] : base + offset_of(&operand->inner, at->first);
-        const int in_memory = !in_block || !is_turned(operand);
-        if (work->streamed && in_memory) {
-            stream_out(work, own, operand, there, lanes, at->n);
-        } else {
-            acl_emu_engine_tiles->load[operand->dtype][lane](there, lanes, at->n);
+    const operand_view *operand = &work->operands[s->y];
+    const int64_t lane = s->x;
+    const char *elements = own->slot[s->z];
+    const int in_block = work->loops->shape == BLOCKS && operand->inner.count == 2, in_memory = !work->transposed[s->y] && !(in_block && is_transposed(operand));
+    const int ready = lies_ready(work, s->y) || (at->n == 1 && !in_block);
+    int64_t step;
+    char *there = find_row(work, own, s->y, at, &step);
+    if (there == elements) {
+        return; /* it was computed in its place */
+    }
+    const int together = ready && at->rows > 1 && step == (int64_t)at->n * operand->item;
+    const int64_t rows = together ? 1 : at->rows;
+    const size_t n = together ? at->n * (size_t)at->rows : at->n;
+    for (int64_t r = 0; r < rows; r++, elements += n * (size_t)item_of(lane)) {
+        if (r) {
+            const place row = {.outer = at->outer + r, .rows = 1, .first = at->first, .n = at->n};
+            there = find_row(work, own, s->y, &row, &step);
         }
-    } else {
-        acl_emu_engine_tiles->load[operand->dtype][lane](own->gathered, lanes, at->n);
-        acl_emu_move_range(operand, base, at->first, at->n, own->gathered, 1);
+        if (!ready) {
+            acl_emu_engine_tiles->cast[operand->dtype][lane](own->gathered, elements, n);
+            acl_emu_move_range(operand, base_of(work, s->y, at->outer + r), at->first, n, own->gathered, 1);
+        } else if (work->streamed && in_memory && at->n > 1) {
+            stream_out(own, operand, lane, there, elements, n);
+        } else {
+            acl_emu_engine_tiles->cast[operand->dtype][lane](there, elements, n);
+        }
     }
 }
 
 /* Steps */
 
-static void clear_sums(const job *work, room *own, size_t lanes)
+static inline size_t accumulator_pitch(const reduction *by)
 {
-    const header *program = work->program;
-    for (int64_t k = 0; k < program->sums; k++) {
-        memset(own->sum[k], 0, lanes * sizeof(double));
+    return (by->row ? PARTIALS : 1) * by->item;
+}
+
+static void reduce(const job *work, const buffers *own, const step *s, const place *at, int64_t item)
+{
+    const reduction *by = reduction_of(work, s->x);
+    const char *elements = own->slot[s->z];
+    if (work->loops->shape == COLUMNS) {
+        by->lanes(own->accumulator[s->x], elements, at->n, at->outer);
+        return;
+    }
+    for (int64_t r = 0; r < at->rows; r++) {
+        by->row(own->accumulator[s->x] + (size_t)r * accumulator_pitch(by), elements + r * (int64_t)at->n * item, at->n, at->first);
     }
 }
 
-static int is_whole_number(int64_t lane)
+static void scan(const job *work, const buffers *own, const step *s, const place *at, int64_t item)
 {
-    return lane > BF16;
-}
-
-/* Lanes that the largest of a row are kept in: of whole numbers as many as there is room for. */
-static size_t partial_lanes(const job *work)
-{
-    return is_whole_number(work->program->lane) ? PARTIALS * sizeof(double) / work->lane_size : PARTIALS;
-}
-
-static void begin_max(const job *work, void *best, size_t lanes)
-{
-    static const int64_t least[I64 + 1] = {[I8] = INT8_MIN, [I16] = INT16_MIN, [I32] = INT32_MIN, [I64] = INT64_MIN};
-    static const double below_all = -1.0 / 0.0;
-    const int64_t lane = work->program->lane;
-    acl_emu_engine_tiles->load[lane][is_whole_number(lane) ? I64 : F64](best, is_whole_number(lane) ? (const void *)&least[lane] : &below_all, 1);
-    acl_emu_engine_tiles->spread[lane](best, best, lanes);
-}
-
-/* What a reduction of whole numbers does: to the elements of a row, and to numbers side by side. */
-static void reduce_row(const job *work, int64_t code, void *found, const void *lanes, size_t n)
-{
-    const int64_t lane = work->program->lane;
-    (code == SUM ? acl_emu_engine_tiles->row_whole_sum : acl_emu_engine_tiles->row_max)[lane](found, lanes, n);
-}
-
-static void reduce_pairs(const job *work, int64_t code, void *found, const void *others, size_t n)
-{
-    acl_emu_engine_tiles->functions[work->program->lane][code == SUM ? ADD : MAXIMUM](found, found, others, NULL, n);
-}
-
-/* What a row has come to: one half with the other, until there is one number left. */
-static void finish_whole_numbers(const job *work, int64_t code, void *result, char *found)
-{
-    for (size_t n = partial_lanes(work) / 2; n; n /= 2) {
-        reduce_pairs(work, code, found, found + n * work->lane_size, n);
+    const reduction *by = reduction_of(work, s->x);
+    if (work->loops->shape == COLUMNS) {
+        by->scan_lanes(own->slot[s->z], own->accumulator[s->x], own->slot[s->y], at->n);
+        return;
     }
-    memcpy(result, found, work->lane_size);
+    for (int64_t r = 0; r < at->rows; r++) {
+        const int64_t offset = r * (int64_t)at->n * item;
+        by->scan_row((char *)own->slot[s->z] + offset, own->accumulator[s->x] + (size_t)r * accumulator_pitch(by), (char *)own->slot[s->y] + offset, at->n);
+    }
 }
 
-/* Steps of reductions in whole numbers. */
-static void reduce_whole_numbers(const job *work, room *own, const step *s, size_t n)
+/* One number for each row of a tile, or for each column. */
+static void finish(const job *work, buffers *own, const step *s, const place *at)
 {
-    const int in_columns = work->program->shape == COLUMNS;
-    switch (s->code) {
-    case SUM:
-    case MAX: (in_columns ? reduce_pairs : reduce_row)(work, s->code, own->sum[s->dst], own->slot[s->a], n); break;
-    default:
-        if (in_columns) {
-            memcpy(own->slot[s->dst], own->sum[s->a], n * work->lane_size);
-        } else {
-            finish_whole_numbers(work, s->code == FINISH_SUM ? SUM : MAX, own->slot[s->dst], own->sum[s->a]);
+    const reduction *by = reduction_of(work, s->x);
+    const size_t count = work->loops->shape == COLUMNS ? at->n : (size_t)at->rows;
+    char *to = by->dtype == s->y ? register_of(own, s->z) : own->gathered;
+    if (work->loops->shape == COLUMNS) {
+        by->finish_lanes(to, own->accumulator[s->x], count);
+    } else {
+        for (size_t r = 0; r < count; r++) {
+            by->finish_row(to + r * (size_t)item_of(by->dtype), own->accumulator[s->x] + r * accumulator_pitch(by));
         }
     }
+    own->slot[s->z] = register_of(own, s->z);
+    if (by->dtype != s->y) {
+        acl_emu_engine_tiles->cast[s->y][by->dtype](own->slot[s->z], to, count);
+    }
 }
 
-static void run_steps(const job *work, room *own, int64_t begin, int64_t end, const place *at, size_t n)
+/* `n`: elements of a register. */
+static void run_steps(const job *work, buffers *own, int64_t begin, int64_t end, const place *at, size_t n)
 {
-    const header *program = work->program;
-    const int64_t lane = program->lane;
-    const int in_columns = program->shape == COLUMNS;
     for (const step *s = work->steps + begin; s < work->steps + end; s++) {
-        if (s->code < FUNCTIONS) {
-            acl_emu_engine_tiles->functions[lane][s->code](own->slot[s->dst], own->slot[s->a], own->slot[s->b], own->slot[s->c], n);
-            continue;
-        }
-        if (is_whole_number(lane) && s->code >= SUM && s->code < SPREAD) {
-            reduce_whole_numbers(work, own, s, n);
-            continue;
-        }
         switch (s->code) {
-        case LOAD:
-        case LOAD_MASK: load(work, own, s->a, s->dst, at, s->code == LOAD_MASK); break;
-        case STORE: store(work, own, s->dst, own->slot[s->a], at); break;
-        case KEEP: memcpy(own->kept[s->dst] + (size_t)(in_columns ? at->outer * program->lanes : at->first) * work->lane_size, own->slot[s->a], n * work->lane_size); break;
-        case TAKE: own->slot[s->dst] = own->kept[s->a] + (size_t)(in_columns ? at->outer * program->lanes : at->first) * work->lane_size; break;
-        case SUM: (in_columns ? acl_emu_engine_tiles->lane_sum : acl_emu_engine_tiles->row_sum)[lane](own->sum[s->dst], own->slot[s->a], n); break;
-        case DOT: (in_columns ? acl_emu_engine_tiles->lane_dot : acl_emu_engine_tiles->row_dot)[lane](own->sum[s->dst], own->slot[s->a], own->slot[s->b], n); break;
-        case MAX:
-            if (in_columns) {
-                acl_emu_engine_tiles->functions[lane][MAXIMUM](own->sum[s->dst], own->sum[s->dst], own->slot[s->a], NULL, n);
-            } else {
-                acl_emu_engine_tiles->row_max[lane](own->sum[s->dst], own->slot[s->a], n);
+        case CALL: {
+            const int64_t *registers = work->pool + s->at;
+            void *results[MOST_SLOTS];
+            const void *arguments[MOST_SLOTS];
+            for (int64_t k = 0; k < s->results; k++) {
+                results[k] = own->slot[registers[k]];
             }
-            break;
-        case FINISH_SUM:
-        case FINISH_MAX:
-            if (!in_columns) {
-                const double value = s->code == FINISH_SUM ? acl_emu_engine_tiles->total(own->sum[s->a]) : acl_emu_engine_tiles->largest[lane](own->sum[s->a]);
-                acl_emu_engine_tiles->from_double[lane](own->slot[s->dst], &value, 1);
-            } else if (s->code == FINISH_SUM) {
-                acl_emu_engine_tiles->from_double[lane](own->slot[s->dst], own->sum[s->a], n);
-            } else {
-                memcpy(own->slot[s->dst], own->sum[s->a], n * work->lane_size);
+            for (int64_t k = 0; k < s->arguments; k++) {
+                arguments[k] = own->slot[registers[s->results + k]];
             }
+            step_function(s->x)(results, arguments, n);
             break;
-        case SPREAD:
-            if (in_columns) {
-                memcpy(own->slot[s->dst], own->slot[s->a], n * work->lane_size);
-            } else {
-                acl_emu_engine_tiles->spread[lane](own->slot[s->dst], own->slot[s->a], work->tile);
-            }
-            break;
+        }
+        case LOAD: load(work, own, s, at); break;
+        case CAST: acl_emu_engine_tiles->cast[s->x][s->at](own->slot[s->z], own->slot[s->y], n); break;
+        case STORE: store(work, own, s, at); break;
+        case REDUCE: reduce(work, own, s, at, s->y); break;
+        case SCAN: scan(work, own, s, at, s->at); break;
+        case FINISH: finish(work, own, s, at); break;
+        case SPREAD: break; /* see spread_rows */
         }
     }
 }
 
-/* Sums start at zero, maxima below everything. */
-static void begin_phase(const job *work, room *own, const phase *now, size_t lanes)
+/* Numbers that belong to a row become registers of the tiles that follow: of a column, it is one already. */
+static void spread_rows(const job *work, buffers *own, const phase *now, const place *at, size_t n)
 {
-    clear_sums(work, own, lanes);
-    for (const step *s = work->steps + now->lane_begin; s < work->steps + now->lane_end; s++) {
-        if (s->code == MAX) {
-            begin_max(work, own->sum[s->dst], lanes);
+    for (const step *s = work->steps + now->row_begin; s < work->steps + now->row_end; s++) {
+        if (s->code != SPREAD) {
+            continue;
+        }
+        if (work->loops->shape == COLUMNS) {
+            own->slot[s->z] = own->slot[s->y];
+            continue;
+        }
+        const char *from = own->slot[s->y];
+        char *to = register_of(own, s->z);
+        own->slot[s->z] = to;
+        for (int64_t r = 0; r < at->rows; r++, from += s->x, to += n * (size_t)s->x) {
+            acl_emu_engine_tiles->spread[s->x](to, from, n);
         }
     }
+}
+
+static void begin_phase(const job *work, const buffers *own, const phase *now, size_t count)
+{
+    for (int64_t k = now->accumulator_begin; k < now->accumulator_end; k++) {
+        const reduction *by = reduction_of(work, k);
+        by->begin(own->accumulator[k], by->row && work->loops->shape != COLUMNS ? count * PARTIALS : count);
+    }
+}
+
+/* Registers that later phases read are rows in memory. */
+static inline void place_kept(const job *work, buffers *own, const place *at)
+{
+    const int64_t first = work->loops->shape == COLUMNS ? at->outer * work->loops->lanes : at->first;
+    for (int64_t k = 0; k < work->code->kept; k++) {
+        own->slot[work->kept[2 * k]] = own->kept[k] + first * work->kept[2 * k + 1];
+    }
+}
+
+/* A result that lies in memory as a register holds it is computed there. */
+static void place_results(const job *work, buffers *own, const phase *now, const place *at)
+{
+    for (const step *s = work->steps + now->tile_end - 1; s >= work->steps + now->tile_begin && s->code == STORE; s--) {
+        const operand_view *operand = &work->operands[s->y];
+        if (!s->at) {
+            continue;
+        }
+        own->slot[s->z] = register_of(own, s->z);
+        if (lies_ready(work, s->y) && !(work->streamed && !work->transposed[s->y])) {
+            int64_t step;
+            char *there = find_row(work, own, s->y, at, &step);
+            if ((at->rows == 1 || step == (int64_t)at->n * operand->item) && (operand->dtype == s->x) && (uintptr_t)there % (size_t)operand->item == 0) {
+                own->slot[s->z] = there;
+            }
+        }
+    }
+}
+
+static void run_tile(const job *work, buffers *own, const phase *now, const place *at)
+{
+    place_kept(work, own, at);
+    place_results(work, own, now, at);
+    run_steps(work, own, now->tile_begin, now->tile_end, at, at->n * (size_t)at->rows);
 }
 
 /* Units of work */
 
-/* Whether what the last step makes is stored in a row, as it is: then it is made in its place. */
-static int is_made_in_place(const job *work)
+static void run_map(const job *work, buffers *own, int64_t unit)
 {
-    const step *last = work->steps + work->phases->lane_end - 1;
-    if (work->streamed || work->phases->lane_end - work->phases->lane_begin < 2 || last->code != STORE || last[-1].dst != last->a) {
-        return 0;
-    }
-    const operand_view *write = &work->operands[last->dst];
-    return lies_in_row(work->program, write) && write->dtype == work->program->lane && (uintptr_t)work->memory[last->dst] % work->lane_size == 0;
-}
-
-static int is_computed_in_place(const job *work)
-{
-    return is_made_in_place(work) && work->steps[work->phases->lane_end - 2].code < FUNCTIONS;
-}
-
-/* Whether all that the last step is made of lies in rows, as it is: then nothing has to fit into a register. */
-static int is_read_in_place(const job *work)
-{
-    const step *first = work->steps + work->phases->lane_begin, *last = work->steps + work->phases->lane_end - 2;
-    int in_place = last - first == work->program->reads && !work->program->constants;
-    for (const step *s = first; s < last && in_place; s++) {
-        const operand_view *read = &work->operands[s->a];
-        in_place = s->code == LOAD && lies_in_row(work->program, read) && read->dtype == work->program->lane && (uintptr_t)work->memory[s->a] % work->lane_size == 0;
-    }
-    return in_place;
-}
-
-/* Whether all there is to do is to load numbers. */
-static int is_loaded_only(const job *work)
-{
-    const step *first = work->steps + work->phases->lane_begin;
-    return is_made_in_place(work) && work->phases->lane_end - work->phases->lane_begin == 2 && first->code == LOAD && lies_in_row(work->program, &work->operands[first->a]);
-}
-
-/* The steps on a tile, of which the last leaves its numbers where they are stored. */
-static void run_to_place(const job *work, room *own, const place *at)
-{
-    const step *last = work->steps + work->phases->lane_end - 2, *stored = last + 1;
-    void *there = base_of(work, stored->dst, at->outer) + offset_of(&work->operands[stored->dst].inner, at->first);
-    run_steps(work, own, work->phases->lane_begin, work->phases->lane_end - 2, at, at->n);
-    acl_emu_engine_tiles->functions[work->program->lane][last->code](there, own->slot[last->a], own->slot[last->b], own->slot[last->c], at->n);
-}
-
-/* Elements of which the last step is all there is to do, or that are only loaded, from where they are to where they are stored: pieces that lie side by
- * side in all operands, as many at a time as lie evenly. */
-static void run_in_place(const job *work, const place *at)
-{
-    const header *program = work->program;
-    const step *stored = work->steps + work->phases->lane_end - 1, *last = stored - 1;
-    const int64_t end = at->first + (int64_t)at->n;
-    int64_t operands[MOST_SLOTS] = {0}, to_next[MOST_OPERANDS];
-    char *here[MOST_OPERANDS];
-    for (const step *s = work->steps + work->phases->lane_begin; s <= last && s->code == LOAD; s++) {
-        operands[s->dst] = s->a;
-    }
-    for (int64_t first = at->first, n, rows; first < end; first += rows * n) {
-        const int64_t left = program->run - first % program->run, rest = end - first;
-        n = left < rest ? left : rest;
-        rows = acl_emu_even_pieces(work, program->run, first, n == program->run ? rest / n : 1, to_next);
-        for (int64_t k = 0; k < program->operands; k++) {
-            here[k] = base_of(work, k, at->outer) + offset_of(&work->operands[k].inner, first);
-        }
-        for (int64_t row = 0; row < rows; row++) {
-            if (last->code == LOAD) {
-                acl_emu_engine_tiles->load[program->lane][work->operands[last->a].dtype](here[stored->dst], here[last->a], (size_t)n);
-            } else {
-                const char *const a = here[operands[last->a]], *const b = here[operands[last->b]], *const c = here[operands[last->c]];
-                acl_emu_engine_tiles->functions[program->lane][last->code](here[stored->dst], a, b, c, (size_t)n);
-            }
-            for (int64_t k = 0; k < program->operands; k++) {
-                here[k] += to_next[k];
-            }
-        }
-    }
-}
-
-static void run_map(const job *work, room *own, int64_t unit)
-{
-    const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length;
+    const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length, tile = (int64_t)work->tile, run = work->loops->run;
     int64_t end = begin + work->unit_length;
-    end = end < work->program->inner ? end : work->program->inner;
-    const int to_place = is_computed_in_place(work);
-    if (is_loaded_only(work) || (to_place && is_read_in_place(work))) {
-        run_in_place(work, &(place){.outer = row, .first = begin, .n = (size_t)(end - begin)});
-        return;
-    }
-    const int64_t tile = (int64_t)work->tile, run = work->program->run;
+    end = end < work->loops->inner ? end : work->loops->inner;
     for (int64_t first = begin, n; first < end; first += n) {
         n = end - first < tile ? end - first : tile;
-        if (run < work->program->inner) {
+        if (run < work->loops->inner) {
             const int64_t left = run - first % run;
             n = left < n ? left : n;
         }
-        const place at = {.outer = row, .first = first, .n = (size_t)n};
-        if (to_place) {
-            run_to_place(work, own, &at);
-        } else {
-            run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, &at, at.n);
-        }
+        const place at = {.outer = row, .rows = 1, .first = first, .n = (size_t)n};
+        run_tile(work, own, work->phases, &at);
     }
 }
 
-void acl_emu_run_line(const job *work, room *own, int64_t outer, size_t n)
+void acl_emu_run_line(const job *work, buffers *own, int64_t outer, size_t n)
 {
-    const place at = {.outer = outer, .n = n};
-    run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, &at, n);
+    const place at = {.outer = outer, .rows = 1, .n = n};
+    run_tile(work, own, work->phases, &at);
 }
 
-static void run_rows(const job *work, room *own, int64_t unit)
+/* Some rows, each of them in tiles, or all in one tile, through all phases. */
+static void run_some_rows(const job *work, buffers *own, int64_t row, int64_t rows)
 {
-    const header *program = work->program;
-    const int64_t begin = unit * work->unit_length;
-    int64_t end = begin + work->unit_length;
-    end = end < program->outer ? end : program->outer;
-    for (int64_t row = begin; row < end; row++) {
-        for (int64_t p = 0; p < program->phases; p++) {
-            const phase *now = &work->phases[p];
-            begin_phase(work, own, now, partial_lanes(work));
-            for (int64_t first = 0; first < program->inner; first += (int64_t)work->tile) {
-                const size_t left = (size_t)(program->inner - first), n = left < work->tile ? left : work->tile;
-                const place at = {.outer = row, .first = first, .n = n};
-                run_steps(work, own, now->lane_begin, now->lane_end, &at, n);
-            }
-            const place whole = {.outer = row, .n = 1};
-            run_steps(work, own, now->row_begin, now->row_end, &whole, 1);
-        }
-    }
-}
-
-static void run_columns(const job *work, room *own, int64_t unit)
-{
-    const header *program = work->program;
-    const place all = piece_at(program, unit, program->lanes);
-    for (int64_t p = 0; p < program->phases; p++) {
+    const int64_t inner = work->loops->inner, tile = (int64_t)work->tile;
+    for (int64_t p = 0; p < work->code->phases; p++) {
         const phase *now = &work->phases[p];
-        begin_phase(work, own, now, all.n);
+        begin_phase(work, own, now, (size_t)rows);
+        for (int64_t first = 0; first < inner; first += tile) {
+            const place at = {.outer = row, .rows = rows, .first = first, .n = (size_t)(inner - first < tile ? inner - first : tile)};
+            run_tile(work, own, now, &at);
+        }
+        const place all = {.outer = row, .rows = rows, .n = 1};
+        run_steps(work, own, now->row_begin, now->row_end, &all, (size_t)rows);
+        spread_rows(work, own, now, &all, (size_t)(inner < tile ? inner : tile));
+    }
+}
+
+/* Operands that lie along the columns are transposed, some rows of them together. */
+static void transpose_rows(const job *work, buffers *own, int64_t row, int64_t rows, int out)
+{
+    prefetches none = {.count = 0};
+    for (int64_t k = out ? work->code->reads : 0; k < (out ? work->code->operands : work->code->reads); k++) {
+        if (work->transposed[k]) {
+            const operand_view *view = &work->operands[k];
+            const int64_t last = view->outer.count - 1, length = view->outer.length[last];
+            for (int64_t r = row, some; r < row + rows; r += some) { /* those of one line */
+                const int64_t left = length - r % length;
+                some = left < row + rows - r ? left : row + rows - r;
+                char *to = own->rows[k] + (r - row) * row_pitch(work->loops->inner, view->item);
+                const move lines = acl_emu_move_of_matrix(base_of(work, k, r), view->outer.stride[last], view->inner.stride[0], view->item, some, work->loops->inner, to,
+                                                          row_pitch(work->loops->inner, view->item), out, out && work->streamed);
+                acl_emu_move_all(&lines, &none);
+            }
+        }
+    }
+    own->group_first = row;
+}
+
+static void run_rows(const job *work, buffers *own, int64_t unit)
+{
+    const int64_t begin = unit * work->unit_length, last = begin + work->unit_length, end = last < work->loops->outer ? last : work->loops->outer;
+    const int64_t group = work->group ? work->group : end - begin;
+    for (int64_t first = begin; first < end; first += group) {
+        const int64_t stop = first + group < end ? first + group : end;
+        if (work->group) {
+            transpose_rows(work, own, first, stop - first, 0);
+        }
+        for (int64_t row = first; row < stop; row += work->rows) {
+            run_some_rows(work, own, row, stop - row < work->rows ? stop - row : work->rows);
+        }
+        if (work->group) {
+            transpose_rows(work, own, first, stop - first, 1);
+        }
+    }
+}
+
+static size_t accumulator_count(const job *work, const reduction *by)
+{
+    return work->loops->shape == COLUMNS ? padded((size_t)work->loops->lanes) : (by->row ? PARTIALS : 1) * (size_t)work->rows;
+}
+
+/* Bytes of the accumulators of a unit, and those of one of them. */
+static size_t partial_bytes(const job *work)
+{
+    size_t size = 0;
+    for (int64_t k = 0; k < work->code->accumulators; k++) {
+        const reduction *by = reduction_of(work, k);
+        size += padded(accumulator_count(work, by) * by->item);
+    }
+    return size;
+}
+
+static void move_partials(const job *work, const buffers *own, int64_t unit, int merge)
+{
+    char *found = work->partials + (size_t)unit * partial_bytes(work);
+    for (int64_t k = 0; k < work->code->accumulators; k++) {
+        const reduction *by = reduction_of(work, k);
+        const size_t count = accumulator_count(work, by);
+        if (merge) {
+            by->merge(own->accumulator[k], found, count);
+        } else {
+            memcpy(found, own->accumulator[k], count * by->item);
+        }
+        found += padded(count * by->item);
+    }
+}
+
+/* Rows of the domain that are one of the nest: what belongs to a column is in several places. */
+static void unfold(const job *work, const buffers *own)
+{
+    const int64_t columns = work->loops->folded;
+    for (int64_t k = 0; k < work->code->accumulators && columns; k++) {
+        const reduction *by = reduction_of(work, k);
+        for (int64_t at = columns; at < work->loops->lanes; at += columns) {
+            by->merge(own->accumulator[k], own->accumulator[k] + (size_t)at * by->item, (size_t)columns);
+        }
+    }
+}
+
+static void finish_columns(const job *work, buffers *own, place all)
+{
+    unfold(work, own);
+    all.n = work->loops->folded ? (size_t)work->loops->folded : all.n;
+    run_steps(work, own, work->phases->row_begin, work->phases->row_end, &all, all.n);
+}
+
+static void run_columns(const job *work, buffers *own, int64_t unit)
+{
+    const nest *loops = work->loops;
+    const int64_t part = unit % work->chunks, first = part * loops->block, last = first + loops->block, end = last < loops->outer ? last : loops->outer;
+    const place all = piece_at(loops, unit / work->chunks, loops->lanes);
+    for (int64_t p = 0; p < work->code->phases; p++) {
+        const phase *now = &work->phases[p];
+        begin_phase(work, own, now, padded((size_t)loops->lanes));
         place at = all;
-        for (; at.outer < program->outer; at.outer++) {
-            run_steps(work, own, now->lane_begin, now->lane_end, &at, at.n);
+        for (at.outer = first; at.outer < end; at.outer++) {
+            at.n = loops->folded && at.outer == loops->outer - 1 ? (size_t)loops->last : all.n;
+            run_tile(work, own, now, &at);
+        }
+        if (work->partials) {
+            move_partials(work, own, unit, 0);
+            return;
+        }
+        if (loops->folded) {
+            finish_columns(work, own, all);
+            return;
         }
         run_steps(work, own, now->row_begin, now->row_end, &all, all.n);
+        spread_rows(work, own, now, &all, all.n);
     }
 }
 
 /* TOTALS: parts of a long row; what they found is combined in order when all are through. */
-static void run_part(const job *work, room *own, int64_t unit)
+static void run_part(const job *work, buffers *own, int64_t unit)
 {
-    const header *program = work->program;
     const phase *only = work->phases;
     const int64_t row = unit / work->chunks;
-    const place part = piece_at(program, unit % work->chunks, work->unit_length);
+    const place part = piece_at(work->loops, unit % work->chunks, work->unit_length);
     const int64_t end = part.first + (int64_t)part.n;
-    begin_phase(work, own, only, partial_lanes(work));
+    begin_phase(work, own, only, 1);
     for (int64_t first = part.first; first < end; first += (int64_t)work->tile) {
         const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
-        const place at = {.outer = row, .first = first, .n = n};
-        run_steps(work, own, only->lane_begin, only->lane_end, &at, n);
+        const place at = {.outer = row, .rows = 1, .first = first, .n = n};
+        run_tile(work, own, only, &at);
     }
-    double *found = work->partials + (size_t)unit * partials_of(work);
-    for (int64_t k = 0; k < program->sums; k++) {
-        memcpy(found + k * PARTIALS, own->sum[k], PARTIALS * sizeof(double));
-    }
+    move_partials(work, own, unit, 0);
 }
 
-static void finish_totals(const job *work, room *own)
+static void finish_partials(const job *work, buffers *own)
 {
-    const header *program = work->program;
     const phase *only = work->phases;
-    for (int64_t row = 0; row < program->outer; row++) {
-        begin_phase(work, own, only, partial_lanes(work));
+    const int in_columns = work->loops->shape == COLUMNS;
+    for (int64_t group = 0; group < work->units / work->chunks; group++) {
+        begin_phase(work, own, only, in_columns ? padded((size_t)work->loops->lanes) : 1);
         for (int64_t chunk = 0; chunk < work->chunks; chunk++) {
-            const double *found = work->partials + (size_t)(row * work->chunks + chunk) * partials_of(work);
-            for (const step *s = work->steps + only->lane_begin; s < work->steps + only->lane_end; s++) {
-                if (is_whole_number(program->lane) && (s->code == SUM || s->code == MAX)) {
-                    reduce_pairs(work, s->code, own->sum[s->dst], found + s->dst * PARTIALS, partial_lanes(work));
-                } else if (s->code == MAX) {
-                    acl_emu_engine_tiles->row_max[program->lane](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
-                } else if (s->code == SUM || s->code == DOT) {
-                    acl_emu_engine_tiles->row_sum[1](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
-                }
-            }
+            move_partials(work, own, group * work->chunks + chunk, 1);
         }
-        const place whole = {.outer = row, .n = 1};
-        run_steps(work, own, only->row_begin, only->row_end, &whole, 1);
+        if (in_columns) {
+            finish_columns(work, own, piece_at(work->loops, group, work->loops->lanes));
+        } else {
+            const place whole = {.outer = group, .rows = 1, .n = 1};
+            run_steps(work, own, only->row_begin, only->row_end, &whole, 1);
+        }
     }
 }
 
-/* Rooms */
+/* Buffers */
 
-static int make_room(room *own, size_t size)
+static int make_buffers(buffers *own, size_t size)
 {
     if (own->size < size) {
-        free_room(own);
+        free_buffers(own);
         own->registers = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
         if (!own->registers) {
             return 0;
@@ -491,58 +585,75 @@ static int make_room(room *own, size_t size)
     return 1;
 }
 
-static int prepare_room(const job *work, room *own)
+/* Elements of a row that are kept from one phase to the next. */
+static size_t kept_elements(const job *work)
 {
-    const header *program = work->program;
-    if (work->whole) {
-        const int there = make_room(own, acl_emu_whole_room(work));
-        if (there) {
-            acl_emu_prepare_whole(work, own, own->registers);
-        }
-        return there;
+    const nest *loops = work->loops;
+    const size_t row = (size_t)loops->inner > work->tile ? (size_t)loops->inner : work->tile;
+    return padded(loops->shape == COLUMNS ? (size_t)(loops->outer * loops->lanes) : row) + 32;
+}
+
+static size_t group_bytes(const job *work, int64_t operand)
+{
+    return work->transposed[operand] ? (size_t)(work->group * row_pitch(work->loops->inner, work->operands[operand].item)) : 0;
+}
+
+static int prepare_buffers(const job *work, buffers *own)
+{
+    const program *code = work->code;
+    const size_t gathered = work->tile * sizeof(double) + 2 * CACHE_LINE; /* of the widest type; what repeats itself is written in vectors, beyond the end */
+    const size_t block = work->loops->shape == BLOCKS ? acl_emu_block_buffers(work) : 0;
+    size_t size = (size_t)code->slots * TILE_BYTES + gathered + partial_bytes(work) + block;
+    for (int64_t k = 0; k < code->kept; k++) {
+        size += kept_elements(work) * (size_t)work->kept[2 * k + 1];
     }
-    const size_t columns = program->shape == COLUMNS ? (size_t)(program->outer * program->lanes) : (size_t)program->inner;
-    const size_t kept = program->kept ? (columns * work->lane_size + 63) / 64 * 64 : 0;
-    const size_t sums = (work->tile > PARTIALS ? work->tile : PARTIALS) * sizeof(double);
-    const size_t block = program->shape == BLOCKS ? acl_emu_block_room(work) : 0;
-    const size_t gathered = work->tile * sizeof(double) + CACHE_LINE; /* of the widest type; what repeats itself is written in vectors, beyond the end */
-    const size_t size = (size_t)program->slots * TILE_BYTES + gathered + kept * (size_t)program->kept + sums * (size_t)program->sums + block;
-    if (!make_room(own, size)) {
+    for (int64_t k = 0; k < code->operands && work->group; k++) {
+        size += group_bytes(work, k);
+    }
+    if (!make_buffers(own, size)) {
         return 0;
     }
     char *next = own->registers;
-    for (int64_t k = 0; k < program->slots; k++, next += TILE_BYTES) {
+    for (int64_t k = 0; k < code->slots; k++, next += TILE_BYTES) {
         own->slot[k] = next;
+        own->held[k] = -1;
     }
     own->gathered = next;
     next += gathered;
-    for (int64_t k = 0; k < program->kept; k++, next += kept) {
+    for (int64_t k = 0; k < code->kept; k++) {
         own->kept[k] = next;
+        next += kept_elements(work) * (size_t)work->kept[2 * k + 1];
     }
-    for (int64_t k = 0; k < program->sums; k++, next += sums) {
-        own->sum[k] = next;
+    for (int64_t k = 0; k < code->accumulators; k++) {
+        own->accumulator[k] = next;
+        next += padded(accumulator_count(work, reduction_of(work, k)) * reduction_of(work, k)->item);
+    }
+    for (int64_t k = 0; k < code->operands && work->group; k++) {
+        own->rows[k] = next;
+        next += group_bytes(work, k);
     }
     if (block) {
         acl_emu_prepare_block(work, own, next);
     }
-    for (int64_t k = 0; k < program->constants; k++) {
-        acl_emu_engine_tiles->load[program->lane][is_whole_number(program->lane) ? I64 : F64](own->slot[k], &work->constants[k], 1);
-        acl_emu_engine_tiles->spread[program->lane](own->slot[k], own->slot[k], work->tile);
+    for (const program_constant *one = work->constants; one < work->constants + code->constants; one++) {
+        const int64_t from = one->dtype <= BF16 ? F64 : I64;
+        acl_emu_engine_tiles->cast[one->dtype][from](own->slot[one->slot], &one->value, 1);
+        if (one->spread) {
+            acl_emu_engine_tiles->spread[item_of(one->dtype)](own->slot[one->slot], own->slot[one->slot], TILE_BYTES / (size_t)code->width);
+        }
     }
-    const place everywhere = {.n = work->tile};
-    run_steps(work, own, 0, program->prologue_end, &everywhere, work->tile);
     return 1;
 }
 
 /* What a long row took is given back. */
-static void leave_room(room *own)
+static void leave_buffers(buffers *own)
 {
-    if (own->size > LASTING_ROOM) {
-        free_room(own);
+    if (own->size > LASTING_BYTES) {
+        free_buffers(own);
     }
 }
 
-static run_unit *const run_in_steps[] = {run_map, acl_emu_run_block, run_rows, run_columns, run_part}; /* by shape */
+static run_unit *const run_by_shape[] = {run_map, acl_emu_run_block, run_rows, run_columns, run_part};
 
 /* The next units of a share; -1 where there are none left. */
 static int64_t next_of_share(job *work, int64_t share)
@@ -566,22 +677,22 @@ static int64_t next_units(job *work, int64_t *share)
     return -1;
 }
 
-/* Whether units are worked on that memory is turned for: these have shares of their own, and are known one ahead. */
-static int is_turned_somewhere(const job *work)
+/* Whether units transpose memory: these have shares of their own, and are known one ahead. */
+static int transposes(const job *work)
 {
-    return work->program->shape == BLOCKS || work->turned_rows;
+    return work->loops->shape == BLOCKS || work->group;
 }
 
 static void run_units(void *argument)
 {
     job *work = argument;
     int64_t share = atomic_fetch_add(&work->workers, 1) % work->shares;
-    run_unit *const run = (work->whole ? acl_emu_run_whole : run_in_steps)[work->program->shape];
-    room *own = &own_room;
+    run_unit *const run = run_by_shape[work->loops->shape];
+    buffers *own = &own_buffers;
     int ready = 0;
     for (int64_t first = next_units(work, &share); first >= 0; first = own->next >= 0 ? own->next : next_units(work, &share)) {
-        own->next = is_turned_somewhere(work) ? next_of_share(work, share) : -1; /* no other's: there is nothing to be gained from who waits */
-        if (!ready && !(ready = prepare_room(work, own))) {
+        own->next = transposes(work) ? next_of_share(work, share) : -1; /* no other's: there is nothing to be gained from who waits */
+        if (!ready && !(ready = prepare_buffers(work, own))) {
             atomic_store(&work->failed, 1);
             return;
         }
@@ -594,7 +705,7 @@ static void run_units(void *argument)
         _mm_sfence(); /* what passed by the caches is there for whoever is told that all is done */
     }
 #endif
-    leave_room(own);
+    leave_buffers(own);
 }
 
 /* Running */
@@ -611,17 +722,16 @@ enum { DONE = 0, OVERLAP = 1, NO_MEMORY = 2 };
 /* Whether some write lies partly on another operand: then a result may only be stored when all of it has been computed. */
 static int overlapping(const job *work)
 {
-    const header *program = work->program;
-    for (int64_t w = program->reads; w < program->operands; w++) {
+    const program *code = work->code;
+    for (int64_t w = code->reads; w < code->operands; w++) {
         const char *begin = work->memory[w], *end = begin + work->operands[w].extent;
-        for (int64_t k = 0; k < program->operands; k++) {
+        for (int64_t k = 0; k < code->operands; k++) {
             const char *other = work->memory[k];
             if (k == w || work->operands[k].unread || other >= end || other + work->operands[k].extent <= begin) {
                 continue;
             }
-            const int same = k < program->reads && other == begin && work->operands[w].in_place &&
-                             !memcmp(&work->operands[w].outer, &work->operands[k].outer, 2 * sizeof(range_view)) &&
-                             work->operands[w].item == work->operands[k].item;
+            const int same = k < code->reads && other == begin && code->in_place && work->operands[w].item == work->operands[k].item &&
+                             !memcmp(&work->operands[w].outer, &work->operands[k].outer, 2 * sizeof(range_view));
             if (!same) {
                 return 1;
             }
@@ -634,7 +744,7 @@ static int overlapping(const job *work)
 static int is_large(const job *work)
 {
     int64_t bytes = 0;
-    for (int64_t k = 0; k < work->program->operands; k++) {
+    for (int64_t k = 0; k < work->code->operands; k++) {
         bytes += work->operands[k].extent;
     }
     return bytes >= STREAMED_BYTES;
@@ -643,9 +753,8 @@ static int is_large(const job *work)
 /* Whether results are best written past the caches: nothing of them was read. */
 static int is_streamed(const job *work)
 {
-    const header *program = work->program;
-    for (int64_t k = 0; k < program->reads; k++) {
-        for (int64_t w = program->reads; w < program->operands; w++) {
+    for (int64_t k = 0; k < work->code->reads && work->large; k++) {
+        for (int64_t w = work->code->reads; w < work->code->operands; w++) {
             if (work->memory[k] == work->memory[w]) {
                 return 0;
             }
@@ -654,21 +763,21 @@ static int is_streamed(const job *work)
     return work->large;
 }
 
-/* Tiles of a unit whose length no number depends on, or of such that are taken together: as many as leave some units for every thread, since it takes a while after each until
- * memory is read ahead again. */
-static int64_t chunk_tiles(const header *program, int64_t tile, int64_t threads)
+/* Tiles of a unit whose length no number depends on: as many as leave some units for every thread, since it takes a while after each until memory is read
+ * ahead again. */
+static int64_t chunk_tiles(const nest *loops, int64_t tile, int64_t threads)
 {
-    const int64_t fitting = program->outer * program->inner / (tile * threads * LEAST_UNITS);
+    const int64_t fitting = loops->outer * loops->inner / (tile * threads * LEAST_UNITS);
     return fitting < CHUNK_TILES ? CHUNK_TILES : fitting < MOST_CHUNK_TILES ? fitting : MOST_CHUNK_TILES;
 }
 
 /* Bytes that operands some steps apart are gathered from at a time, and elements that have to be found there: for fewer it takes too long to begin. */
 enum { STEPPED_BYTES = 1280, LEAST_STEPPED = 64 };
 
-/* Such operands are gathered a few cache lines at a time: where memory is gone through piece by piece, a processor reads ahead best in short ones. */
+/* Such operands are gathered a few cache lines at a time: where memory is read piece by piece, a processor reads ahead best in short ones. */
 static void shorten_tile(job *work)
 {
-    for (int64_t k = 0; k < work->program->operands; k++) {
+    for (int64_t k = 0; k < work->code->operands; k++) {
         const operand_view *view = &work->operands[k];
         const int64_t stride = view->inner.stride[view->inner.count - 1];
         if (is_step(stride, view->item) && stride * LEAST_STEPPED <= STEPPED_BYTES) {
@@ -678,60 +787,98 @@ static void shorten_tile(job *work)
     }
 }
 
-/* Whether what units find is put together when all are through. */
-static int has_partials(const job *work)
+/* Rows of a tile, so that one has enough to do. */
+enum { MOST_ROWS = 64 };
+
+/* Bytes of rows that are transposed together, and fewest: fewer would leave half of what memory hands out at a time. */
+enum { GROUP_BYTES = 1 << 19, LEAST_GROUP = 32, FEW_BESIDE = 8 };
+
+/* ROWS: operands whose elements lie far apart, next to those of the rows beside. */
+static void find_transposed(job *work)
 {
-    return work->program->shape == TOTALS || (work->program->shape == COLUMNS && work->chunks > 1);
+    const nest *loops = work->loops;
+    for (int64_t k = 0; k < work->code->operands; k++) {
+        const range_view *outer = &work->operands[k].outer, *inner = &work->operands[k].inner;
+        const int64_t last = outer->count - 1, item = work->operands[k].item;
+        const int few = outer->length[last] < FEW_BESIDE && is_step(inner->stride[0], item);
+        if (inner->count == 1 && inner->stride[0] > item && outer->stride[last] == item && !few && !work->operands[k].unread) {
+            work->transposed[k] = 1;
+            const int64_t fitting = GROUP_BYTES / (loops->inner * item) / 8 * 8, group = fitting < LEAST_GROUP ? LEAST_GROUP : fitting < MOST_GROUP ? fitting : MOST_GROUP;
+            work->group = !work->group || group < work->group ? group : work->group;
+        }
+    }
 }
 
-/* Cut a program into units; 0 where there is no memory for what they find. */
+/* Elements of a tile where nothing goes through registers but what is computed. */
+enum { LONG_TILE = 8 };
+
+static int is_unbuffered(const job *work)
+{
+    int plain = work->code->unbuffered && !work->streamed;
+    for (int64_t k = 0; k < work->code->operands && plain; k++) {
+        const operand_view *view = &work->operands[k];
+        plain = view->unread || (lies_in_row(work->loops, view) && (uintptr_t)work->memory[k] % (size_t)view->item == 0);
+    }
+    return plain;
+}
+
+/* Cut a nest into units; 0 where there is no memory for what they find. */
 static int divide(job *work, int64_t threads)
 {
-    const header *program = work->program;
-    const int64_t tile = (int64_t)(TILE_BYTES / (work->whole ? sizeof(float) : work->lane_size));
-    const int64_t chunk = chunk_tiles(program, tile, threads) * tile, rows = chunk / program->inner;
+    const nest *loops = work->loops;
+    const int64_t tile = TILE_BYTES / work->code->width, chunk = chunk_tiles(loops, tile, threads) * tile, rows = chunk / loops->inner;
     work->tile = (size_t)tile;
-    work->in_turn = program->shape == TOTALS ? parts_of(chunk, TOTAL_TILES * tile) : 1;
-    work->reductions = program->sums;
-    work->unit_length = program->shape == ROWS ? (rows ? rows : 1) : program->shape == TOTALS ? TOTAL_TILES * tile : chunk;
-    if (work->whole) {
-        acl_emu_divide_whole(work);
-    }
-    if (program->shape == MAP && work->large) {
+    work->rows = 1;
+    work->in_turn = loops->shape == TOTALS ? parts_of(chunk, TOTAL_TILES * tile) : 1;
+    work->unit_length = loops->shape == ROWS ? (rows ? rows : 1) : loops->shape == TOTALS ? TOTAL_TILES * tile : chunk;
+    if (loops->shape == MAP && work->large) {
         shorten_tile(work);
     }
-    work->chunks = program->shape == MAP ? parts_of(program->inner, work->unit_length) : pieces_of(program, work->unit_length);
-    switch (program->shape) {
-    case BLOCKS: acl_emu_divide_blocks(work, threads); break;
-    case ROWS: work->units = parts_of(program->outer, work->unit_length); break;
-    case COLUMNS:
-        work->chunks = work->whole ? parts_of(program->outer, program->block) : 1;
-        work->units = work->chunks * pieces_of(program, program->lanes);
+    work->chunks = loops->shape == MAP ? parts_of(loops->inner, work->unit_length) : pieces_of(loops, work->unit_length);
+    switch (loops->shape) {
+    case MAP:
+        work->units = loops->outer * work->chunks;
+        work->tile *= is_unbuffered(work) ? LONG_TILE : 1;
         break;
-    default: work->units = program->outer * work->chunks; break;
+    case BLOCKS: acl_emu_divide_blocks(work, threads); break;
+    case ROWS:
+        find_transposed(work);
+        work->rows = tile / loops->inner < 1 ? 1 : tile / loops->inner < MOST_ROWS ? tile / loops->inner : MOST_ROWS;
+        work->unit_length = work->group ? work->group : parts_of(work->unit_length, work->rows) * work->rows;
+        work->units = parts_of(loops->outer, work->unit_length);
+        break;
+    case COLUMNS:
+        work->chunks = parts_of(loops->outer, loops->block);
+        work->units = work->chunks * pieces_of(loops, loops->lanes);
+        work->in_turn = work->chunks > 1 ? 1 : parts_of(chunk, loops->lanes * loops->outer);
+        break;
+    default: work->units = loops->outer * work->chunks; break;
     }
-    if (has_partials(work)) {
-        work->partials = malloc((size_t)work->units * partials_of(work) * sizeof(double));
+    if (loops->shape == TOTALS || (loops->shape == COLUMNS && work->chunks > 1)) {
+        work->partials = malloc((size_t)work->units * partial_bytes(work));
+        return work->partials != NULL;
     }
-    return !has_partials(work) || work->partials;
+    return 1;
 }
 
 /* 0: done; 1: operands overlap; 2: no memory; -1 - k: operand k does not lie in device memory. */
-static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int on_host, int64_t threads)
+static int64_t run_nest(const int64_t *numbers, const int64_t *addresses, int on_host, int64_t threads)
 {
-    const header *program = (const header *)numbers;
+    const nest *loops = (const nest *)numbers;
+    const int64_t *code = numbers + loops->program_at;
+    const program *head = (const program *)code;
     job work = {
-        .program = program,
-        .operands = (const operand_view *)(numbers + program->operand_at),
-        .phases = (const phase *)(numbers + program->phase_at),
-        .steps = (const step *)(numbers + program->step_at),
-        .constants = (const double *)(numbers + program->constant_at),
-        .fused_constants = (const double *)(numbers + program->fused_constant_at),
-        .fused_operands = numbers + program->fused_operand_at,
-        .fused_count = program->fused_operand_at - program->fused_constant_at,
-        .lane_size = (size_t)item_of(program->lane),
+        .loops = loops,
+        .code = head,
+        .operands = (const operand_view *)(numbers + loops->operand_at),
+        .constants = (const program_constant *)(code + head->constant_at),
+        .kept = code + head->kept_at,
+        .accumulators = code + head->accumulator_at,
+        .phases = (const phase *)(code + head->phase_at),
+        .steps = (const step *)(code + head->step_at),
+        .pool = code + head->pool_at,
     };
-    for (int64_t k = 0; k < program->operands; k++) {
+    for (int64_t k = 0; k < head->operands; k++) {
         work.memory[k] = on_host ? (char *)addresses[k] : region_locate(regions, addresses[k], work.operands[k].extent);
         if (!work.memory[k]) {
             return -1 - k;
@@ -740,26 +887,22 @@ static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int
     if (overlapping(&work)) {
         return OVERLAP;
     }
-    if (program->fused >= 0) {
-        work.whole = &fused->entries[program->fused];
-        work.kernel = (program->shape == COLUMNS ? work.whole->columns : work.whole->kernels)[program->storage][program->way];
-    }
     work.large = is_large(&work);
     work.streamed = is_streamed(&work);
     if (!divide(&work, threads)) {
         return NO_MEMORY;
     }
-    if (program->outer * program->inner < THREADED_LANES || work.units < 2) {
+    if (loops->elements < THREADED_LANES || work.units < 2) {
         threads = 1;
     }
     threads = threads < work.units ? threads : work.units;
-    /* What the caches do not hold is read in order, by all threads together, unless it is turned: then they would read the same pages side by side. */
-    const int together = work.large && !is_turned_somewhere(&work);
+    /* What the caches do not hold is read in order, by all threads together, unless it is transposed: then they would read the same pages side by side. */
+    const int together = work.large && !transposes(&work);
     work.shares = together ? 1 : threads < MOST_SHARES ? threads : MOST_SHARES;
     acl_emu_engine_together(run_units, &work, threads);
-    if (has_partials(&work) && !atomic_load(&work.failed)) {
-        if (prepare_room(&work, &own_room)) {
-            (work.whole ? acl_emu_finish_whole : finish_totals)(&work, &own_room);
+    if (work.partials && !atomic_load(&work.failed)) {
+        if (prepare_buffers(&work, &own_buffers)) {
+            finish_partials(&work, &own_buffers);
         } else {
             atomic_store(&work.failed, 1);
         }
@@ -770,11 +913,11 @@ static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int
 
 EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *addresses, int64_t threads)
 {
-    return run_program(numbers, addresses, 0, threads);
+    return run_nest(numbers, addresses, 0, threads);
 }
 
 /* The same on any memory of the process. */
 EXPORT int64_t acl_emu_engine_run_on_host(const int64_t *numbers, const int64_t *addresses, int64_t threads)
 {
-    return run_program(numbers, addresses, 1, threads);
+    return run_nest(numbers, addresses, 1, threads);
 }

@@ -1,6 +1,6 @@
-/* Numbers of one type as another, and arithmetic on lanes of whole numbers; included by engine_tile.c, which has the casts to float and double.
+/* Numbers of one type as another; included by engine_tile.c, which has the casts from and to half types.
  *
- * load_<from>_<to>: the type of lanes is one of memory, or w8 ... w64, whole numbers of so many bits, which are the same with and without a sign.
+ * load_<from>_<to>: the result is a type of memory, or w8 ... w64, whole numbers of so many bits, which are the same with and without a sign.
  * All is defined by what numpy computes (aclnnop/math/conversion.py): whole numbers wrap around; floats are cut off towards zero, NaN is 0, and
  * what is too large becomes the largest number of 32 and 64 bits, of which narrower ones are the last bits; every other number is rounded once. */
 
@@ -49,33 +49,30 @@ FROM_WHOLE(w8, uint8_t, x)
 FROM_WHOLE(w16, uint16_t, x)
 FROM_WHOLE(w32, uint32_t, x)
 FROM_WHOLE(w64, uint64_t, x)
-FROM_WHOLE(bool, uint8_t, x != 0)
+FROM_WHOLE(b8, uint8_t, x != 0)
 
-CAST(bool, uint8_t, w8, uint8_t, x != 0)
-CAST(bool, uint8_t, w16, uint16_t, x != 0)
-CAST(bool, uint8_t, w32, uint32_t, x != 0)
-CAST(bool, uint8_t, w64, uint64_t, x != 0)
-CAST(bool, uint8_t, bool, uint8_t, x != 0)
+FROM_WHOLE(float, float, x)
+FROM_WHOLE(double, double, x)
+CAST(f32, float, float, float, x)
+CAST(f64, double, float, float, x)
+CAST(f32, float, double, double, x)
+CAST(f64, double, double, double, x)
 
-/* Floats as whole numbers. Nothing is converted that the type does not hold: that would be undefined. */
+CAST(b8, uint8_t, float, float, x != 0)
+CAST(b8, uint8_t, double, double, x != 0)
+CAST(b8, uint8_t, w8, uint8_t, x != 0)
+CAST(b8, uint8_t, w16, uint16_t, x != 0)
+CAST(b8, uint8_t, w32, uint32_t, x != 0)
+CAST(b8, uint8_t, w64, uint64_t, x != 0)
+CAST(b8, uint8_t, b8, uint8_t, x != 0)
 
-#define CUT_OFF(from, from_type, to, to_type, least, most, beyond)                                          \
-    static inline to_type cut_off_##from##_##to(from_type x)                                                \
-    {                                                                                                       \
-        const from_type below = x < (from_type)(beyond) ? x : 0; /* NaN is not below */                     \
-        const to_type whole = (to_type)(below > (from_type)(least) ? below : (from_type)(least));           \
-        return x >= (from_type)(beyond) ? most : whole;                                                     \
-    }
+/* Floats as whole numbers. */
 
 #define FROM_FLOAT(from, from_type)                                                                         \
-    CUT_OFF(from, from_type, i32, int32_t, INT32_MIN, INT32_MAX, 0x1p31)                                    \
-    CUT_OFF(from, from_type, u32, uint32_t, 0, UINT32_MAX, 0x1p32)                                          \
-    CUT_OFF(from, from_type, i64, int64_t, INT64_MIN, INT64_MAX, 0x1p63)                                    \
-    CUT_OFF(from, from_type, u64, uint64_t, 0, UINT64_MAX, 0x1p64)                                          \
-    CAST(from, from_type, u32, uint32_t, cut_off_##from##_u32(x))                                           \
-    CAST(from, from_type, i64, int64_t, cut_off_##from##_i64(x))                                            \
-    CAST(from, from_type, u64, uint64_t, cut_off_##from##_u64(x))                                           \
-    CAST(from, from_type, bool, uint8_t, x != 0)
+    CAST(from, from_type, u32, uint32_t, u32_of_##from(x))                                                  \
+    CAST(from, from_type, i64, int64_t, i64_of_##from(x))                                                   \
+    CAST(from, from_type, u64, uint64_t, u64_of_##from(x))                                                  \
+    CAST(from, from_type, b8, uint8_t, x != 0)
 
 FROM_FLOAT(f32, float)
 FROM_FLOAT(f64, double)
@@ -84,7 +81,7 @@ FROM_FLOAT(f64, double)
     CAST_BY_WAY(half, uint16_t, u32, uint32_t, float, load_##half##_float, load_f32_u32)                    \
     CAST_BY_WAY(half, uint16_t, i64, int64_t, float, load_##half##_float, load_f32_i64)                     \
     CAST_BY_WAY(half, uint16_t, u64, uint64_t, float, load_##half##_float, load_f32_u64)                    \
-    CAST(half, uint16_t, bool, uint8_t, (x & 0x7fff) != 0)                                                  \
+    CAST(half, uint16_t, b8, uint8_t, (x & 0x7fff) != 0)                                                  \
     CAST(half, uint16_t, half, uint16_t, x)
 
 FROM_HALF(f16)
@@ -127,15 +124,15 @@ static inline __m256i cut_off_some_doubles(const double *memory)
             d[i] = (to_type)(number);                                                                       \
         }                                                                                                   \
     }
-#define HALF_TO_32(half, to, to_type) TO_32(half, uint16_t, cut_off_f32_i32(float_of_##half(x)), to, to_type)
+#define HALF_TO_32(half, to, to_type) TO_32(half, uint16_t, i32_of_f32(float_of_##half(x)), to, to_type)
 #else
 #define TO_32(from, from_type, number, to, to_type) CAST(from, from_type, to, to_type, number)
 #define HALF_TO_32(half, to, to_type) CAST_BY_WAY(half, uint16_t, to, to_type, float, load_##half##_float, load_f32_##to)
 #endif
 
 #define ALL_TO_32(to, to_type)                                \
-    TO_32(f32, float, cut_off_f32_i32(x), to, to_type)        \
-    TO_32(f64, double, cut_off_f64_i32(x), to, to_type)       \
+    TO_32(f32, float, i32_of_f32(x), to, to_type)        \
+    TO_32(f64, double, i32_of_f64(x), to, to_type)       \
     HALF_TO_32(f16, to, to_type)                              \
     HALF_TO_32(bf16, to, to_type)
 
@@ -149,7 +146,7 @@ ALL_TO_32(i32, int32_t)
 #define TO_BF16(from, from_type) CAST_BY_WAY(from, from_type, bf16, uint16_t, float, load_##from##_float, store_bf16_float)
 
 TO_F16(bf16, uint16_t)
-TO_F16(bool, uint8_t)
+TO_F16(b8, uint8_t)
 TO_F16(i8, int8_t)
 TO_F16(u8, uint8_t)
 TO_F16(i16, int16_t)
@@ -206,37 +203,11 @@ TO_BF16(u8, uint8_t)
 TO_BF16(i16, int16_t)
 TO_BF16(u16, uint16_t)
 
-#define load_bool_bf16 load_u8_bf16 /* ml_dtypes takes truth values as they are */
+#define load_b8_bf16 load_u8_bf16 /* ml_dtypes takes truth values as they are */
 #define load_f32_f16 store_f16_float
 #define load_f64_f16 store_f16_double
 #define load_f32_bf16 store_bf16_float
 #define load_f64_bf16 store_bf16_double
-
-/* Arithmetic on whole numbers, of which the last bits are kept: unsigned, and in no type that is promoted to int, since overflows are undefined there. */
-
-#define COMBINE(name, word, type, expression)                                                              \
-    static void name##_##word(void *dst, const void *first, const void *second, const void *third, size_t n) \
-    {                                                                                                      \
-        type *d = dst;                                                                                     \
-        const type *a = first, *b = second, *c = third;                                                    \
-        (void)c;                                                                                           \
-        EACH                                                                                               \
-        {                                                                                                  \
-            d[i] = (type)(expression);                                                                     \
-        }                                                                                                  \
-    }
-
-#define ARITHMETIC(word, type, wide)                                           \
-    COMBINE(add, word, type, (wide)a[i] + (wide)b[i])                          \
-    COMBINE(subtract, word, type, (wide)a[i] - (wide)b[i])                     \
-    COMBINE(multiply, word, type, (wide)a[i] * (wide)b[i])                     \
-    COMBINE(add_product, word, type, (wide)a[i] + (wide)b[i] * (wide)c[i])      \
-    COMBINE(subtract_product, word, type, (wide)a[i] - (wide)b[i] * (wide)c[i])
-
-ARITHMETIC(w8, uint8_t, uint32_t)
-ARITHMETIC(w16, uint16_t, uint32_t)
-ARITHMETIC(w32, uint32_t, uint32_t)
-ARITHMETIC(w64, uint64_t, uint64_t)
 
 #define SPREAD_WHOLE(word, type)                                               \
     static void spread_##word(void *lanes, const void *value, size_t n)        \
@@ -252,45 +223,5 @@ SPREAD_WHOLE(w8, uint8_t)
 SPREAD_WHOLE(w16, uint16_t)
 SPREAD_WHOLE(w32, uint32_t)
 SPREAD_WHOLE(w64, uint64_t)
-
-/* Sums and the largest of a row, in as many lanes as there is room for where sums of doubles are kept. */
-#define ROW(name, type, expression)                                                                        \
-    static void name(void *partials, const void *lanes, size_t n)                                          \
-    {                                                                                                      \
-        enum { TOGETHER = PARTIALS * sizeof(double) / sizeof(type) };                                      \
-        type found[TOGETHER];                                                                              \
-        const type *a = lanes;                                                                             \
-        memcpy(found, partials, sizeof found);                                                             \
-        for (; n >= TOGETHER; a += TOGETHER, n -= TOGETHER) {                                              \
-            for (size_t k = 0; k < TOGETHER; k++) {                                                        \
-                found[k] = (type)(expression);                                                             \
-            }                                                                                              \
-        }                                                                                                  \
-        for (size_t k = 0; k < n; k++) {                                                                   \
-            found[k] = (type)(expression);                                                                 \
-        }                                                                                                  \
-        memcpy(partials, found, sizeof found);                                                             \
-    }
-
-#define LARGEST_OF(name, type)                                                                             \
-    COMBINE(larger_of, name, type, a[i] > b[i] ? a[i] : b[i])                                              \
-    ROW(row_max_##name, type, a[k] > found[k] ? a[k] : found[k])
-
-LARGEST_OF(i8, int8_t)
-LARGEST_OF(u8, uint8_t)
-LARGEST_OF(i16, int16_t)
-LARGEST_OF(i32, int32_t)
-LARGEST_OF(i64, int64_t)
-
-ROW(row_sum_w8, uint8_t, (uint32_t)found[k] + a[k])
-ROW(row_sum_w16, uint16_t, (uint32_t)found[k] + a[k])
-ROW(row_sum_w32, uint32_t, found[k] + a[k])
-ROW(row_sum_w64, uint64_t, found[k] + a[k])
-
-#define WHOLE_FUNCTIONS(name, word)                                                                        \
-    {                                                                                                      \
-        [ADD] = add_##word, [SUB] = subtract_##word, [MUL] = multiply_##word, [MAXIMUM] = larger_of_##name, \
-        [ADD_PRODUCT] = add_product_##word, [SUB_PRODUCT] = subtract_product_##word                        \
-    }
 
 #undef EACH

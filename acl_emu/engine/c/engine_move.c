@@ -1,27 +1,8 @@
-/* Between operands as they lie in memory, strided or turned, and rows in which their elements follow each other. */
+/* Between operands as they lie in memory, strided or transposed, and rows in which their elements follow each other. */
 #include "engine_program.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int64_t acl_emu_even_pieces(const job *work, int64_t piece, int64_t first, int64_t count, int64_t to_next[])
-{
-    for (int64_t k = 0; k < work->program->operands; k++) {
-        const range_view *inner = &work->operands[k].inner;
-        const int64_t last = inner->count - 1, whole = inner->length[last], item = work->operands[k].item;
-        int64_t left = count;
-        to_next[k] = 0;
-        if (inner->stride[last] == item && !work->operands[k].unread && whole > piece) {
-            to_next[k] = piece * item;
-            left = parts_of(whole - first % whole, piece);
-        } else if (inner->stride[last] == item && !work->operands[k].unread && last) {
-            to_next[k] = inner->stride[last - 1];
-            left = inner->length[last - 1] - first / piece % inner->length[last - 1];
-        }
-        count = left < count ? left : count;
-    }
-    return count;
-}
 
 #define COPY_RUNS(type)                                                                                       \
     for (int64_t k = 0; k < runs; k++, to += to_pitch, from += from_pitch) {                                   \
@@ -196,26 +177,26 @@ void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, 
 
 /* Memory that is needed soon */
 
-void acl_emu_wish_for(wishes *soon, const move *some)
+void acl_emu_add_prefetch(prefetches *soon, const move *some)
 {
     if (some->step == some->item) {
-        soon->wishes[soon->count++] = (wish){some->lines, some->stride, some->count, some->length * some->item};
+        soon->items[soon->count++] = (prefetch){some->lines, some->stride, some->count, some->length * some->item};
     }
 }
 
-int64_t acl_emu_wished(const wishes *soon)
+int64_t acl_emu_prefetch_lines(const prefetches *soon)
 {
     int64_t found = 0;
     for (int64_t k = soon->next; k < soon->count; k++) {
-        found += soon->wishes[k].lines * ((soon->wishes[k].bytes + CACHE_LINE - 1) / CACHE_LINE);
+        found += soon->items[k].lines * ((soon->items[k].bytes + CACHE_LINE - 1) / CACHE_LINE);
     }
     return found;
 }
 
-void acl_emu_ask(wishes *soon, int64_t count)
+void acl_emu_prefetch(prefetches *soon, int64_t count)
 {
     while (count > 0 && soon->next < soon->count) {
-        wish *now = &soon->wishes[soon->next];
+        prefetch *now = &soon->items[soon->next];
         for (; count > 0 && soon->byte < now->bytes; count--, soon->byte += CACHE_LINE) {
             __builtin_prefetch(now->line + soon->byte, 0, 2); /* not into the first-level cache, where lines far apart drive each other out */
         }
@@ -231,10 +212,10 @@ void acl_emu_ask(wishes *soon, int64_t count)
 
 static int has_squares(const move *some)
 {
-    return some->by_line == some->item && some->step == some->item && acl_emu_engine_tiles->turn[some->item][1].square;
+    return some->by_line == some->item && some->step == some->item && acl_emu_engine_tiles->transpose[some->item][1].square;
 }
 
-static void turn_square(const move *some, const turning *by, int64_t l, int64_t e)
+static void transpose_square(const move *some, const transposition *by, int64_t l, int64_t e)
 {
     char *memory = some->lines + l * some->stride + e * some->item, *gathered = some->rows + l * some->item + e * some->by_element;
     if (some->out) {
@@ -271,14 +252,14 @@ static void move_across(const move *some, int64_t l, int64_t end, int64_t e)
 /* Elements e of lines l that large squares leave over, where there are enough beside them: in squares the last of which move some of those again. */
 static void reach_back(const move *some, int64_t l, int64_t last_l, int64_t e, int64_t last_e)
 {
-    const turning *sizes = acl_emu_engine_tiles->turn[some->item];
+    const transposition *sizes = acl_emu_engine_tiles->transpose[some->item];
     const int large = last_l - l > sizes[0].side && last_e - e > sizes[0].side && last_l >= sizes[1].side && last_e >= sizes[1].side;
-    const turning *by = &sizes[large];
+    const transposition *by = &sizes[large];
     move cached = *some;
     cached.streamed = 0; /* which would have to be aligned */
     for (int64_t i = l; i < last_l; i += by->side) {
         for (int64_t k = e; k < last_e; k += by->side) {
-            turn_square(&cached, by, i + by->side < last_l ? i : last_l - by->side, k + by->side < last_e ? k : last_e - by->side);
+            transpose_square(&cached, by, i + by->side < last_l ? i : last_l - by->side, k + by->side < last_e ? k : last_e - by->side);
         }
     }
 }
@@ -286,7 +267,7 @@ static void reach_back(const move *some, int64_t l, int64_t last_l, int64_t e, i
 /* The same: in smaller squares, what these leave of many lines element by element, at last line by line. */
 static void move_rest(const move *some, int64_t l, int64_t last_l, int64_t e, int64_t last_e)
 {
-    const turning *by = &acl_emu_engine_tiles->turn[some->item][0];
+    const transposition *by = &acl_emu_engine_tiles->transpose[some->item][0];
     if (last_l >= by->side && last_e >= by->side) {
         reach_back(some, l, last_l, e, last_e);
         return;
@@ -294,7 +275,7 @@ static void move_rest(const move *some, int64_t l, int64_t last_l, int64_t e, in
     const int64_t end_l = l + (last_l - l) / by->side * by->side, end_e = e + (last_e - e) / by->side * by->side;
     for (int64_t i = l; i < end_l; i += by->side) {
         for (int64_t k = e; k < end_e; k += by->side) {
-            turn_square(some, by, i, k);
+            transpose_square(some, by, i, k);
         }
     }
     for (int64_t k = end_e; k < last_e; k++) {
@@ -306,76 +287,76 @@ static void move_rest(const move *some, int64_t l, int64_t last_l, int64_t e, in
 }
 
 enum { BESIDE_BYTES = 16 << 10 };
-_Static_assert(16 * (MOST_TURNED * 4 + CACHE_LINE) <= BESIDE_BYTES && 32 * (MOST_TURNED * 2 + CACHE_LINE) <= BESIDE_BYTES, "a square of the longest lines fits");
+_Static_assert(16 * (MOST_GROUP * 4 + CACHE_LINE) <= BESIDE_BYTES && 32 * (MOST_GROUP * 2 + CACHE_LINE) <= BESIDE_BYTES, "a square of the longest lines fits");
 
 /* Lines far apart are read one after the other and laid side by side: who turns them there finds neither cache lines that drive each other out nor a
  * page for each. */
-static void turn_in(const move *some, int64_t lines, int64_t elements)
+static void transpose_in(const move *some, int64_t lines, int64_t elements)
 {
-    const turning *by = &acl_emu_engine_tiles->turn[some->item][1];
+    const transposition *by = &acl_emu_engine_tiles->transpose[some->item][1];
     char beside[BESIDE_BYTES] __attribute__((aligned(CACHE_LINE)));
     const int64_t pitch = elements * some->item + CACHE_LINE, most = BESIDE_BYTES / pitch / by->side * by->side;
     move near = *some;
     near.lines = beside;
     near.stride = pitch;
     for (int64_t l = 0; l < lines; l += most) {
-        const int64_t count = lines - l < most ? lines - l : most, asked = some->ahead ? some->count - some->ahead - l : 0;
-        acl_emu_engine_tiles->lay_side_by_side(beside, pitch, some->lines + l * some->stride, some->stride, count, elements * some->item, some->ahead, asked);
+        const int64_t count = lines - l < most ? lines - l : most, lines_each = some->ahead ? some->count - some->ahead - l : 0;
+        acl_emu_engine_tiles->copy_lines(beside, pitch, some->lines + l * some->stride, some->stride, count, elements * some->item, some->ahead, lines_each);
         near.rows = some->rows + l * some->item;
         for (int64_t e = 0; e < elements; e += by->side) {
             for (int64_t k = 0; k < count; k += by->side) {
-                turn_square(&near, by, k, e);
+                transpose_square(&near, by, k, e);
             }
         }
     }
 }
 
 /* In strips, whose cache lines follow each other in memory: where each is written to another line, as squares are, a processor waits for it. */
-static void strip_out(const move *some, wishes *soon)
+static void strip_out(const move *some, prefetches *soon)
 {
-    const int64_t strips = some->count / STRIP_LINES * (some->length / STRIP_ELEMENTS), asked = strips ? (acl_emu_wished(soon) + strips - 1) / strips : 0;
+    const int64_t strips = some->count / STRIP_LINES * (some->length / STRIP_ELEMENTS), lines_each = strips ? (acl_emu_prefetch_lines(soon) + strips - 1) / strips : 0;
     for (int64_t l = 0; l + STRIP_LINES <= some->count; l += STRIP_LINES) {
         for (int64_t e = 0; e < some->length; e += STRIP_ELEMENTS) {
             char *memory = some->lines + l * some->stride + e * some->item, *gathered = some->rows + l * some->item + e * some->by_element;
-            acl_emu_engine_tiles->turn_strip(memory, some->stride, gathered, some->by_element, some->streamed);
-            acl_emu_ask(soon, asked);
+            acl_emu_engine_tiles->transpose_strip(memory, some->stride, gathered, some->by_element, some->streamed);
+            acl_emu_prefetch(soon, lines_each);
         }
     }
     move_rest(some, some->count / STRIP_LINES * STRIP_LINES, some->count, 0, some->length);
 }
 
-static void turn_squares(const move *some, int64_t lines, int64_t elements, wishes *soon)
+static void transpose_squares(const move *some, int64_t lines, int64_t elements, prefetches *soon)
 {
-    const turning *by = &acl_emu_engine_tiles->turn[some->item][1];
-    const int64_t squares = lines / by->side * (elements / by->side), asked = squares ? (acl_emu_wished(soon) + squares - 1) / squares : 0;
+    const transposition *by = &acl_emu_engine_tiles->transpose[some->item][1];
+    const int64_t squares = lines / by->side * (elements / by->side), lines_each = squares ? (acl_emu_prefetch_lines(soon) + squares - 1) / squares : 0;
     for (int64_t l = 0; l < lines; l += by->side) {
         for (int64_t e = 0; e < elements; e += by->side) {
-            turn_square(some, by, l, e);
-            acl_emu_ask(soon, asked);
+            transpose_square(some, by, l, e);
+            acl_emu_prefetch(soon, lines_each);
         }
     }
 }
 
-void acl_emu_move_all(const move *some, wishes *soon)
+void acl_emu_move_all(const move *some, prefetches *soon)
 {
     if (!has_squares(some)) {
-        const int64_t asked = acl_emu_wished(soon) / some->count + 1;
+        const int64_t lines_each = acl_emu_prefetch_lines(soon) / some->count + 1;
         for (int64_t l = 0; l < some->count; l++) {
             move_line(some, l, 0, some->length);
-            acl_emu_ask(soon, asked);
+            acl_emu_prefetch(soon, lines_each);
         }
         return;
     }
-    if (some->out && some->item == STRIP_ITEM && some->length % STRIP_ELEMENTS == 0 && acl_emu_engine_tiles->turn_strip) {
+    if (some->out && some->item == STRIP_ITEM && some->length % STRIP_ELEMENTS == 0 && acl_emu_engine_tiles->transpose_strip) {
         strip_out(some, soon);
         return;
     }
-    const int64_t side = acl_emu_engine_tiles->turn[some->item][1].side;
+    const int64_t side = acl_emu_engine_tiles->transpose[some->item][1].side;
     const int64_t lines = some->count / side * side, elements = some->length / side * side;
-    if (some->out || some->at_hand) {
-        turn_squares(some, lines, elements, soon);
+    if (some->out) {
+        transpose_squares(some, lines, elements, soon);
     } else {
-        turn_in(some, lines, elements);
+        transpose_in(some, lines, elements);
     }
     if (elements < some->length) {
         move_rest(some, 0, lines, elements, some->length);
@@ -383,13 +364,12 @@ void acl_emu_move_all(const move *some, wishes *soon)
     move_rest(some, lines, some->count, 0, some->length);
 }
 
-move acl_emu_move_of_block(const operand_view *operand, char *base, const place *at, char *rows, int64_t pitch, int out, int streamed)
+move acl_emu_move_of_matrix(char *first, int64_t down, int64_t across, int64_t item, int64_t rows, int64_t columns, char *to, int64_t pitch, int out, int streamed)
 {
-    const int64_t item = operand->item, down = operand->inner.stride[0], across = operand->inner.stride[1];
-    const int upright = llabs(down) < llabs(across); /* walk along the shorter way through memory */
-    move some = {.lines = base + at->i * down + at->j * across, .item = item, .rows = rows, .out = out};
-    some.count = upright ? at->columns : at->rows;
-    some.length = upright ? at->rows : at->columns;
+    const int upright = llabs(down) < llabs(across); /* along the shorter way through memory */
+    move some = {.lines = first, .item = item, .rows = to, .out = out};
+    some.count = upright ? columns : rows;
+    some.length = upright ? rows : columns;
     some.stride = upright ? across : down;
     some.step = upright ? down : across;
     some.by_line = upright ? item : pitch;

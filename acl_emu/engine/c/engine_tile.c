@@ -1,4 +1,4 @@
-/* What runs on tiles, compiled once for each instruction set: arithmetic, functions, casts, sums.
+/* What runs on tiles, compiled once for each instruction set: single steps, casts, reductions, transpositions.
  *
  * TILES names the table that comes out. Compiled without contraction and without -ffast-math: every + - * / is rounded as written. */
 #define _GNU_SOURCE
@@ -11,60 +11,7 @@
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-#define T float
-#define V float_vector
-#define WIDTH FLOATS
-#define MASK int32_t
-#define NAME(name) name##_float
-#define ABSOLUTE(x) fabsf(x)
-#define SQUARE_ROOT(x) sqrtf(x)
-#include "engine_lanes.h"
-#undef T
-#undef V
-#undef WIDTH
-#undef MASK
-#undef NAME
-#undef ABSOLUTE
-#undef SQUARE_ROOT
-
-#define T double
-#define V double_vector
-#define WIDTH DOUBLES
-#define MASK int64_t
-#define NAME(name) name##_double
-#define ABSOLUTE(x) fabs(x)
-#define SQUARE_ROOT(x) sqrt(x)
-#include "engine_lanes.h"
-
-static double total(const double *partials)
-{
-#ifdef HAS_64
-    return sums_of(read_double(partials), read_double(partials + DOUBLES));
-#else
-    double sums[8];
-    for (size_t k = 0; k < 8; k++) {
-        sums[k] = partials[k] + partials[k + 8];
-    }
-    for (size_t k = 0; k < 4; k++) {
-        sums[k] += sums[k + 4];
-    }
-    return sums[0] + sums[2] + (sums[1] + sums[3]);
-#endif
-}
-
-#define LARGEST(lane, read)                                                                                    \
-    static double largest_##lane(const void *partials)                                                         \
-    {                                                                                                          \
-        const lane *some = partials;                                                                           \
-        double_vector low = all_double(-INFINITY), high = low;                                                 \
-        for (size_t k = 0; k < PARTIALS; k += FLOATS) {                                                        \
-            low = maximum_double(low, read(some + k));                                                         \
-            high = maximum_double(high, read(some + k + DOUBLES));                                             \
-        }                                                                                                      \
-        return largest_double_of(low, high);                                                                   \
-    }
-LARGEST(float, double_of_floats)
-LARGEST(double, read_double)
+#include "tile_steps.h"
 
 #define HALF_TYPE(half)                                                                                        \
     static void load_##half##_float(void *lanes, const void *memory, size_t n)                                 \
@@ -127,7 +74,7 @@ LARGEST(double, read_double)
 HALF_TYPE(f16)
 HALF_TYPE(bf16)
 
-#define STREAM_STORE(name, type, stream, rounded)                                                              \
+#define STREAM_STORE(name, type, stream, rounded, last)                                                              \
     static void stream_store_##name(void *memory, const void *lanes, size_t n)                                 \
     {                                                                                                          \
         type *d = memory;                                                                                      \
@@ -136,49 +83,16 @@ HALF_TYPE(bf16)
         for (; i + FLOATS <= n; i += FLOATS) {                                                                 \
             stream(d + i, rounded(read_float(a + i)));                                                         \
         }                                                                                                      \
-        store_##name##_float(d + i, a + i, n - i);                                                             \
+        last(d + i, a + i, (n - i));                                                             \
     }
-STREAM_STORE(f32, float, stream_float, )
-STREAM_STORE(f16, uint16_t, stream_half, rounded_f16)
-STREAM_STORE(bf16, uint16_t, stream_half, rounded_bf16)
-
-/* Rounding to a narrower type that is not the one to be stored. */
-#define ROUND_LANES(half, lane)                                                                                \
-    static void round_##half##_##lane(void *dst, const void *a, const void *b, const void *c, size_t n)        \
-    {                                                                                                          \
-        uint16_t room[TILE_BYTES / sizeof(lane)];                                                              \
-        (void)b;                                                                                               \
-        (void)c;                                                                                               \
-        store_##half##_##lane(room, a, n);                                                                     \
-        load_##half##_##lane(dst, room, n);                                                                    \
-    }
-
-ROUND_LANES(f16, float)
-ROUND_LANES(f16, double)
-ROUND_LANES(bf16, float)
-ROUND_LANES(bf16, double)
-
-static void round_f32_double(void *dst, const void *first, const void *b, const void *c, size_t n)
-{
-    double *d = dst;
-    const double *a = first;
-    (void)b;
-    (void)c;
-    for (size_t i = 0; i < n; i++) {
-        d[i] = (double)(float)a[i];
-    }
-}
-
-static void round_f32_float(void *dst, const void *a, const void *b, const void *c, size_t n)
-{
-    (void)b;
-    (void)c;
-    memmove(dst, a, n * sizeof(float));
-}
+#define COPY_FLOATS(to, from, n) memcpy(to, from, (n) * sizeof(float))
+STREAM_STORE(f32, float, stream_float, , COPY_FLOATS)
+STREAM_STORE(f16, uint16_t, stream_half, rounded_f16, store_f16_float)
+STREAM_STORE(bf16, uint16_t, stream_half, rounded_bf16, store_bf16_float)
 
 #if defined(HAS_64)
 /* Sixteen lines of sixteen elements of four bytes; each store fills a cache line. */
-static inline __attribute__((always_inline)) void turn_registers(__m512i line[16], char *to, int64_t to_stride, int streamed)
+static inline __attribute__((always_inline)) void transpose_registers(__m512i line[16], char *to, int64_t to_stride, int streamed)
 {
     __m512i pair[16];
     for (int k = 0; k < 16; k += 2) {
@@ -210,17 +124,17 @@ static inline __attribute__((always_inline)) void turn_registers(__m512i line[16
     }
 }
 
-static void turn_lines_4(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
+static void transpose_lines_4(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
 {
     __m512i line[16];
     for (int k = 0; k < 16; k++) {
         line[k] = _mm512_loadu_si512(from + k * from_stride);
     }
-    turn_registers(line, to, to_stride, streamed);
+    transpose_registers(line, to, to_stride, streamed);
 }
 
 /* Four elements of each of 64 lines: four rows of whole cache lines that follow each other. */
-static void turn_strip_4(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
+static void transpose_strip_4(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
 {
     __m512i row[4][4];
     for (int k = 0; k < 4; k++, from += 16 * from_stride) {
@@ -253,7 +167,7 @@ static void turn_strip_4(char *to, int64_t to_stride, const char *from, int64_t 
 }
 
 /* Lines in pairs, whose elements side by side are like one of four bytes. */
-static void turn_lines_2(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
+static void transpose_lines_2(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
 {
     uint16_t order[32];
     for (int half = 0; half < 32; half += 16) {
@@ -266,13 +180,13 @@ static void turn_lines_2(char *to, int64_t to_stride, const char *from, int64_t 
             const char *pair = from + 2 * k * from_stride;
             line[k] = _mm512_permutex2var_epi16(_mm512_loadu_si512(pair), side_by_side, _mm512_loadu_si512(pair + from_stride));
         }
-        turn_registers(line, to + half * to_stride, to_stride, streamed);
+        transpose_registers(line, to + half * to_stride, to_stride, streamed);
     }
 }
 #endif
 
 #if defined(HAS_64) || defined(HAS_32)
-static void turn_4(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
+static void transpose_4(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
 {
     __m256 line[8], pair[8];
     for (int k = 0; k < 8; k++) {
@@ -289,16 +203,16 @@ static void turn_4(char *to, int64_t to_stride, const char *from, int64_t from_s
         line[k + 3] = _mm256_shuffle_ps(pair[k + 1], pair[k + 3], 0xee);
     }
     for (int k = 0; k < 8; k++) {
-        const __m256 turned = k < 4 ? _mm256_permute2f128_ps(line[k], line[k + 4], 0x20) : _mm256_permute2f128_ps(line[k - 4], line[k], 0x31);
+        const __m256 transposed = k < 4 ? _mm256_permute2f128_ps(line[k], line[k + 4], 0x20) : _mm256_permute2f128_ps(line[k - 4], line[k], 0x31);
         if (streamed) {
-            _mm256_stream_ps((float *)(to + k * to_stride), turned);
+            _mm256_stream_ps((float *)(to + k * to_stride), transposed);
         } else {
-            _mm256_storeu_ps((float *)(to + k * to_stride), turned);
+            _mm256_storeu_ps((float *)(to + k * to_stride), transposed);
         }
     }
 }
 
-static void turn_1(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
+static void transpose_1(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
 {
     __m128i line[16], pair[16];
     for (int k = 0; k < 16; k++) {
@@ -320,7 +234,7 @@ static void turn_1(char *to, int64_t to_stride, const char *from, int64_t from_s
     }
 }
 
-static void turn_2(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
+static void transpose_2(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
 {
     __m128i line[8], pair[8];
     for (int k = 0; k < 8; k++) {
@@ -335,16 +249,16 @@ static void turn_2(char *to, int64_t to_stride, const char *from, int64_t from_s
         line[2 * k + 1] = _mm_unpackhi_epi16(pair[k], pair[k + 4]);
     }
     for (int k = 0; k < 8; k++) {
-        const __m128i turned = k % 2 ? _mm_unpackhi_epi16(line[k / 2], line[k / 2 + 4]) : _mm_unpacklo_epi16(line[k / 2], line[k / 2 + 4]);
+        const __m128i transposed = k % 2 ? _mm_unpackhi_epi16(line[k / 2], line[k / 2 + 4]) : _mm_unpacklo_epi16(line[k / 2], line[k / 2 + 4]);
         if (streamed) {
-            _mm_stream_si128((__m128i *)(to + k * to_stride), turned);
+            _mm_stream_si128((__m128i *)(to + k * to_stride), transposed);
         } else {
-            _mm_storeu_si128((__m128i *)(to + k * to_stride), turned);
+            _mm_storeu_si128((__m128i *)(to + k * to_stride), transposed);
         }
     }
 }
 #else
-#define TURN(name, type, side)                                                                         \
+#define TRANSPOSE(name, type, side)                                                                         \
     static void name(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed) \
     {                                                                                                  \
         (void)streamed;                                                                                \
@@ -354,9 +268,9 @@ static void turn_2(char *to, int64_t to_stride, const char *from, int64_t from_s
             }                                                                                          \
         }                                                                                              \
     }
-TURN(turn_1, uint8_t, 16)
-TURN(turn_2, uint16_t, 8)
-TURN(turn_4, uint32_t, 8)
+TRANSPOSE(transpose_1, uint8_t, 16)
+TRANSPOSE(transpose_2, uint16_t, 8)
+TRANSPOSE(transpose_4, uint32_t, 8)
 #endif
 
 /* Elements some steps apart, one after the other, and back again; at any address. What lies between them may belong to somebody else: it is not written, and
@@ -470,11 +384,11 @@ REPEAT(repeat_2, uint16_t)
 REPEAT(repeat_4, uint32_t)
 REPEAT(repeat_8, uint64_t)
 
-static void lay_side_by_side(char *to, int64_t pitch, const char *from, int64_t stride, int64_t count, int64_t size, int64_t ahead, int64_t asked)
+static void copy_lines(char *to, int64_t pitch, const char *from, int64_t stride, int64_t count, int64_t size, int64_t ahead, int64_t prefetched)
 {
     const int64_t whole = size / CACHE_LINE * CACHE_LINE;
     for (int64_t k = 0; k < count; k++, to += pitch, from += stride) {
-        for (int64_t i = 0; i < size && k < asked; i += CACHE_LINE) {
+        for (int64_t i = 0; i < size && k < prefetched; i += CACHE_LINE) {
             __builtin_prefetch(from + ahead * stride + i, 0, 2); /* not into the first-level cache, where lines far apart drive each other out */
         }
         for (int64_t i = 0; i < whole; i += VECTOR_BYTES) {
@@ -498,66 +412,68 @@ static void stream(char *to, const char *from, size_t size)
 
 #include "engine_casts.h"
 
-#define FUNCTION_TABLE(lane)                                                                                                 \
-    {                                                                                                                        \
-        add_##lane, subtract_##lane, multiply_##lane, divide_##lane, negate_##lane, magnitude_##lane, sign_of_##lane,         \
-            square_##lane, larger_of_##lane, smaller_of_##lane, exponential_##lane, exponential_of_difference_##lane,             \
-            exponential_of_product_##lane, logarithm_##lane, logarithm_1p_##lane, logarithm_of_odds_##lane, square_root_##lane,   \
-            is_less_##lane, is_less_equal_##lane, is_equal_##lane, is_not_equal_##lane, both_##lane, either_##lane, inverse_##lane, where_##lane, as_number_##lane, round_f32_##lane,  \
-            round_f16_##lane, round_bf16_##lane                                                                              \
+/* Plain loops over doubles, for functions that indices drive. */
+static void exp_doubles(double *to, const double *from, size_t n)
+{
+    INDEPENDENT for (size_t i = 0; i < n; i++)
+    {
+        to[i] = exp_f64(from[i]);
     }
-/* Casts of floats and of whole numbers: these are the same to whole numbers with and without a sign. */
-#define LOAD_TABLE(lane, word)                                                                                               \
+}
+
+static void log1p_doubles(double *to, const double *from, size_t n)
+{
+    INDEPENDENT for (size_t i = 0; i < n; i++)
+    {
+        to[i] = log1p_f64(from[i]);
+    }
+}
+
+static void add_up(double *partials, const double *numbers, size_t n)
+{
+    row_sum_f64(partials, numbers, n, 0);
+}
+
+/* By the type of the argument; whole numbers with and without a sign are cast alike. */
+#define CASTS_TO(to, word)                                                                                                   \
     {                                                                                                                        \
-        load_f32_##lane, load_f64_##lane, load_f16_##lane, load_bf16_##lane, load_bool_##word, load_i8_##word, load_u8_##word, \
+        load_f32_##to, load_f64_##to, load_f16_##to, load_bf16_##to, load_b8_##word, load_i8_##word, load_u8_##word,         \
             load_i16_##word, load_i32_##word, load_i64_##word, load_u16_##word, load_u32_##word, load_u64_##word             \
     }
-#define STORE_TABLE(lane) {store_f32_##lane, store_f64_##lane, store_f16_##lane, store_bf16_##lane}
 
 const tile_code TILES = {
-    .functions = {[F32] = FUNCTION_TABLE(float),
-                  [F64] = FUNCTION_TABLE(double),
-                  [I8] = WHOLE_FUNCTIONS(i8, w8),
-                  [U8] = WHOLE_FUNCTIONS(u8, w8),
-                  [I16] = WHOLE_FUNCTIONS(i16, w16),
-                  [I32] = WHOLE_FUNCTIONS(i32, w32),
-                  [I64] = WHOLE_FUNCTIONS(i64, w64)},
-    .load = {[F32] = LOAD_TABLE(float, float),
-             [F64] = LOAD_TABLE(double, double),
-             [F16] = LOAD_TABLE(f16, f16),
-             [BF16] = LOAD_TABLE(bf16, bf16),
-             [BOOL8] = LOAD_TABLE(bool, bool),
-             [I8] = LOAD_TABLE(w8, w8),
-             [U8] = LOAD_TABLE(w8, w8),
-             [I16] = LOAD_TABLE(w16, w16),
-             [U16] = LOAD_TABLE(w16, w16),
-             [I32] = LOAD_TABLE(i32, w32),
-             [U32] = LOAD_TABLE(u32, w32),
-             [I64] = LOAD_TABLE(i64, w64),
-             [U64] = LOAD_TABLE(u64, w64)},
-    .load_mask = {load_mask_float, load_mask_double},
-    .store = {STORE_TABLE(float), STORE_TABLE(double)},
+    .steps = steps,
+    .step_count = sizeof steps / sizeof steps[0],
+    .reductions = reductions,
+    .reduction_count = sizeof reductions / sizeof reductions[0],
+    .cast = {[F32] = CASTS_TO(float, float),
+             [F64] = CASTS_TO(double, double),
+             [F16] = CASTS_TO(f16, f16),
+             [BF16] = CASTS_TO(bf16, bf16),
+             [BOOL8] = CASTS_TO(b8, b8),
+             [I8] = CASTS_TO(w8, w8),
+             [U8] = CASTS_TO(w8, w8),
+             [I16] = CASTS_TO(w16, w16),
+             [U16] = CASTS_TO(w16, w16),
+             [I32] = CASTS_TO(i32, w32),
+             [U32] = CASTS_TO(u32, w32),
+             [I64] = CASTS_TO(i64, w64),
+             [U64] = CASTS_TO(u64, w64)},
     .stream_store = {stream_store_f32, NULL, stream_store_f16, stream_store_bf16},
-    .spread = {spread_float, spread_double, spread_w16, spread_w16, spread_w8, spread_w8, spread_w8, spread_w16, spread_w32, spread_w64, spread_w16, spread_w32, spread_w64},
-    .row_sum = {row_sum_float, row_sum_double},
-    .row_max = {[F32] = row_max_float, [F64] = row_max_double, [I8] = row_max_i8, [U8] = row_max_u8, [I16] = row_max_i16, [I32] = row_max_i32, [I64] = row_max_i64},
-    .row_whole_sum = {[I8] = row_sum_w8, [U8] = row_sum_w8, [I16] = row_sum_w16, [I32] = row_sum_w32, [I64] = row_sum_w64},
-    .row_dot = {row_dot_float, row_dot_double},
-    .lane_sum = {lane_sum_float, lane_sum_double},
-    .lane_dot = {lane_dot_float, lane_dot_double},
-    .total = total,
-    .largest = {largest_float, largest_double},
-    .from_double = {from_double_float, from_double_double},
+    .spread = {[1] = spread_w8, [2] = spread_w16, [4] = spread_w32, [8] = spread_w64},
+    .exp = exp_doubles,
+    .log1p = log1p_doubles,
+    .add_up = add_up,
 #ifdef HAS_64
-    .turn = {[1] = {{turn_1, 16}, {turn_1, 16}}, [2] = {{turn_2, 8}, {turn_lines_2, 32}}, [4] = {{turn_4, 8}, {turn_lines_4, 16}}},
-    .turn_strip = turn_strip_4,
+    .transpose = {[1] = {{transpose_1, 16}, {transpose_1, 16}}, [2] = {{transpose_2, 8}, {transpose_lines_2, 32}}, [4] = {{transpose_4, 8}, {transpose_lines_4, 16}}},
+    .transpose_strip = transpose_strip_4,
 #else
-    .turn = {[1] = {{turn_1, 16}, {turn_1, 16}}, [2] = {{turn_2, 8}, {turn_2, 8}}, [4] = {{turn_4, 8}, {turn_4, 8}}},
+    .transpose = {[1] = {{transpose_1, 16}, {transpose_1, 16}}, [2] = {{transpose_2, 8}, {transpose_2, 8}}, [4] = {{transpose_4, 8}, {transpose_4, 8}}},
 #endif
     .take_steps = {take_steps_2, take_steps_4},
     .put_steps = {put_steps_2, put_steps_4},
     .repeat = {repeat_1, repeat_2, repeat_4, repeat_8},
-    .lay_side_by_side = lay_side_by_side,
+    .copy_lines = copy_lines,
     .stream = stream,
     .vector_bytes = VECTOR_BYTES,
 };

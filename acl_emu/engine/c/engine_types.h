@@ -1,4 +1,4 @@
-/* Vectors, functions on them, and half types: what everything that works on tiles is made of.
+/* Vectors and half types: what everything that works on tiles is made of.
  *
  * Three kinds of processors: with 64-byte vectors and masks of bits (HAS_64), with 32-byte vectors and fused multiply-add (HAS_32), and any
  * other, for which the compiler makes 32-byte vectors of what there is. All take the same steps; only the last rounds a product before a sum. */
@@ -6,6 +6,7 @@
 #define ACL_EMU_ENGINE_TYPES_H
 
 #include "engine.h"
+#include "functions.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,363 +44,37 @@ typedef float_words float_mask;
 typedef double_words double_mask;
 #endif
 
-/* Polynomials fitted to (exp(r) - 1 - r) / r² on ±ln(2)/2 and to the tail of log(1 + f) on [√½ - 1, √2 - 1]. */
-
 #define T float
 #define V float_vector
 #define M float_mask
 #define I float_words
-#define U float_bits
-#define UNSIGNED uint32_t
 #define NAME(name) name##_float
 #ifdef HAS_64
 #define BARE __m512
 #define WIDE(name) _mm512_##name##_ps
 #define WIDE_COMPARED _mm512_cmp_ps_mask
-#define WIDE_WORDS _mm512_set1_epi32
 #else
 #define BARE __m256
 #define WIDE(name) _mm256_##name##_ps
 #endif
 #define SIGN_BIT ((int32_t)0x80000000)
-#define DIGITS 23
-#define BIAS 127
-#define ROUNDING 12582912.0f
-#define EXP_LEAST -104.0f
-#define EXP_MOST 89.0f
-#define LN2_HIGH 0.693359375f
-#define LN2_LOW -2.12194440e-4f
-#define ROOT_OF_TWO 1.41421354f
-#define LEAST_NORMAL 1.17549435e-38f
-#define SCALE_UP 33554432.0f
-#define SCALE_DIGITS 25.0f
-
-static inline V NAME(fma)(V a, V b, V c);
-
-static inline V NAME(exp_polynomial)(V r)
-{
-    const V r2 = r * r;
-    const V p01 = NAME(fma)(r, (V){} + 0.166666667f, (V){} + 0.500000001f);
-    const V p23 = NAME(fma)(r, (V){} + 0.00833331084f, (V){} + 0.0416664642f);
-    const V p45 = NAME(fma)(r, (V){} + 0.000198910805f, (V){} + 0.00139337307f);
-    return NAME(fma)(NAME(fma)(p45, r2, p23), r2, p01);
-}
-
-#ifdef HAS_64
-/* log(1 + f) of an f near one of 16 centers: the logarithm there, and that of a number near 1, for which a short polynomial will do. Centers
- * are chosen so that their logarithms and reciprocals are floats, as good as exactly, and with so few digits that f - center is exact. */
-typedef struct {
-    float center[16], logarithm[16], reciprocal[16];
-} log_table;
-
-/* What is beyond the logarithm of the center that the last digits of `place` tell; a, b and c are of the polynomial. */
-static inline V beyond_center(const log_table *table, V f, __m512i place, float a, float b, float c)
-{
-    const V rest = f - (V)_mm512_permutexvar_ps(place, _mm512_loadu_ps(table->center));
-    const V reciprocal = (V)_mm512_permutexvar_ps(place, _mm512_loadu_ps(table->reciprocal)), z = rest * reciprocal;
-    return NAME(fma)(rest, reciprocal, NAME(fma)(NAME(fma)((V){} + c, z, (V){} + b), z, (V){} + a) * (z * z));
-}
-
-static inline V at_center(const log_table *table, __m512i place)
-{
-    return (V)_mm512_permutexvar_ps(place, _mm512_loadu_ps(table->logarithm));
-}
-
-/* For f from -¼ to ½; those below 0 come last. */
-static const log_table logs = {
-    {0.0f, 0.05113578f, 0.099650145f, 0.15018082f, 0.19971514f, 0.2510972f, 0.3006122f, 0.34896994f, 0.39956236f, 0.45012355f, 0.50030994f, -0.25110507f, -0.20083714f, -0.14941025f, -0.09943056f, -0.05093479f},
-    {0.0f, 0.049871273f, 0.09499208f, 0.13991916f, 0.18208414f, 0.22402093f, 0.2628351f, 0.2993413f, 0.3361596f, 0.37164876f, 0.40567172f, -0.2891566f, -0.22419052f, -0.16182534f, -0.104728006f, -0.05227777f},
-    {1.0f, 0.9513519f, 0.90938014f, 0.8694285f, 0.8335312f, 0.7992984f, 0.7688687f, 0.74130636f, 0.71450907f, 0.6895964f, 0.66652894f, 1.3353008f, 1.2513094f, 1.1756549f, 1.1104085f, 1.0536684f},
-};
-
-static inline V NAME(log_polynomial)(V f, V k)
-{
-    const __m512i place = (__m512i)NAME(fma)(f, (V){} + 20.0f, (V){} + ROUNDING);
-    const V tail = beyond_center(&logs, f, place, -0.49999994f, 0.3334653f, -0.25025362f);
-    return NAME(fma)(k, (V){} + LN2_HIGH, at_center(&logs, place) + NAME(fma)(k, (V){} + LN2_LOW, tail));
-}
-
-/* For f from 0 to 1. */
-static const log_table logs_to_one = {
-    {0.0f, 0.06711173f, 0.13419795f, 0.19971514f, 0.26567388f, 0.3321345f, 0.39956236f, 0.46644282f, 0.5325296f, 0.60116005f, 0.6671908f, 0.73420644f, 0.80091596f, 0.86777353f, 0.93213844f, 1.0f},
-    {0.0f, 0.06495568f, 0.12592575f, 0.18208414f, 0.23560469f, 0.28678253f, 0.3361596f, 0.38283962f, 0.4269197f, 0.4707284f, 0.51114005f, 0.5505499f, 0.5882954f, 0.6247471f, 0.6586274f, 0.6931472f},
-    {1.0f, 0.937109f, 0.8816803f, 0.8335312f, 0.79009295f, 0.75067496f, 0.71450907f, 0.68192226f, 0.65251595f, 0.6245472f, 0.5998114f, 0.5766326f, 0.555273f, 0.5353968f, 0.51756126f, 0.5f},
-};
-
-static inline V log1p_of_part_float(V x)
-{
-    const __m512i place = (__m512i)NAME(fma)(x, (V){} + 15.0f, (V){} + ROUNDING);
-    return at_center(&logs_to_one, place) + beyond_center(&logs_to_one, x, place, -0.5000006f, 0.33351877f, -0.24941584f);
-}
-#else
-static inline V NAME(log_polynomial)(V f, V k)
-{
-    const V f2 = f * f, f4 = f2 * f2;
-    const V p01 = NAME(fma)(f, (V){} - 0.24999997f, (V){} + 0.333333312f);
-    const V p23 = NAME(fma)(f, (V){} - 0.166678031f, (V){} + 0.200007162f);
-    const V p45 = NAME(fma)(f, (V){} - 0.124256546f, (V){} + 0.142490396f);
-    const V p67 = NAME(fma)(f, (V){} - 0.114800684f, (V){} + 0.116855803f);
-    const V high = NAME(fma)((V){} + 0.0697158481f, f2, p67);
-    const V p = NAME(fma)(NAME(fma)(high, f2, p45), f4, NAME(fma)(p23, f2, p01));
-    const V tail = NAME(fma)(f2, (V){} - 0.5f, NAME(fma)(p * f, f2, k * LN2_LOW));
-    return NAME(fma)(k, (V){} + LN2_HIGH, f + tail);
-}
-#endif
-
-static inline V NAME(reduced)(V x, V k)
-{
-    return NAME(fma)(k, (V){} - LN2_LOW, NAME(fma)(k, (V){} - LN2_HIGH, x));
-}
-
 #include "engine_vector.h"
-
-/* x without a power of two, which is `shifted` by what rounds it, and exp() of what is left. */
-#ifdef HAS_64
-/* With sixteenth powers of two from a table, which fits in a vector, and what those lost, a shorter polynomial will do. */
-#define SIXTEENTHS (ROUNDING / 16)
-static const float roots[16] = {1.0f, 1.0442737f, 1.0905077f, 1.1387886f, 1.1892071f, 1.2418578f, 1.2968396f, 1.3542556f, 1.4142135f, 1.4768262f, 1.5422108f, 1.6104903f, 1.6817929f, 1.7562522f, 1.8340081f, 1.9152066f};
-static const float roots_lost[16] = {0.0f, 4.83347e-08f, -1.307754e-08f, 5.3862223e-08f, 3.7976353e-08f, 4.496838e-08f, -4.0189995e-08f, -1.0123349e-08f, 2.4203235e-08f, -4.500899e-08f, 8.070905e-09f, 9.836217e-09f, -2.4755327e-08f, -9.23577e-09f, -1.1239278e-08f, 9.845328e-09f};
-
-static inline V exp_split(V x, V *shifted)
-{
-    const V rounding = all_float(SIXTEENTHS);
-    *shifted = fma_float(x, all_float(1.4426950408889634074f), rounding);
-    return reduced_float(x, *shifted - rounding);
-}
-
-static inline V exp_joined(V r, V shifted)
-{
-    const V root = (V)_mm512_permutexvar_ps((__m512i)shifted, _mm512_loadu_ps(roots));
-    const V lost = (V)_mm512_permutexvar_ps((__m512i)shifted, _mm512_loadu_ps(roots_lost));
-    const V tail = fma_float(fma_float(r, all_float(0.16666667f), all_float(0.50000978f)), r * r, r);
-    return scaled_float(root + fma_float(root, tail, lost), shifted - all_float(SIXTEENTHS));
-}
-
-/* exp(x) / 2^less as a number times a power of two, and what rounding that number lost: both are off by less than 2^-28 in all, for an x of a
- * half type within ±2^8, of which what is left without a multiple of LN2_HIGH is exact. */
-static inline V exp_in_parts(V x, V less, V *rest, V *power)
-{
-    const V rounding = all_float(SIXTEENTHS + BIAS) - less, shifted = fma_float(x, all_float(1.4426950408889634074f), rounding);
-    const V r = reduced_float(x, shifted - rounding);
-    const V root = (V)_mm512_permutexvar_ps((__m512i)shifted, _mm512_loadu_ps(roots));
-    const V lost = (V)_mm512_permutexvar_ps((__m512i)shifted, _mm512_loadu_ps(roots_lost));
-    const V p = fma_float(fma_float(r, all_float(1.0f / 24), all_float(1.0f / 6)), r, all_float(0.5f));
-    const V beyond = fma_float(root, fma_float(p, r * r, r), lost), value = root + beyond;
-    *rest = beyond - (value - root);
-    *power = (V)(((I)shifted << (DIGITS - 4)) & -(1 << DIGITS));
-    return value;
-}
-#else
-#define exp_split exp_reduced_float
-#define exp_joined exp_of_rest_float
-#endif
-
-/* Off by less than 1 ulp. */
-static inline V exp_of_float(V x)
-{
-    V power;
-    const V r = exp_split(within_float(x, EXP_LEAST, EXP_MOST), &power);
-    return exp_joined(r, power);
-}
-
-/* The same in fewer steps, where a result of a half type is made of it; off by less than 3 of 2^-24 of itself, for an x of a half type within
- * ±2^17. Beyond that and of infinities it is infinite, zero or none. */
-#ifdef HAS_64
-static inline V exp_roughly_float(V x)
-{
-    /* With powers of two by thirty-seconds a square is all that counts of what is left. */
-    static const float finer_roots[32] = {1.0f, 1.0218972f, 1.0442737f, 1.0671405f, 1.0905077f, 1.1143868f, 1.1387886f, 1.1637249f, 1.1892071f, 1.2152474f, 1.2418578f, 1.269051f, 1.2968396f, 1.3252367f, 1.3542556f, 1.38391f, 1.4142135f, 1.4451808f, 1.4768262f, 1.5091645f, 1.5422108f, 1.5759809f, 1.6104903f, 1.6457555f, 1.6817929f, 1.7186193f, 1.7562522f, 1.7947091f, 1.8340081f, 1.8741677f, 1.9152066f, 1.9571441f};
-    const V rounding = all_float(ROUNDING / 32), shifted = fma_float(x, all_float(1.4426950408889634074f), rounding), k = shifted - rounding;
-    const V r = reduced_float(x, k), root = (V)_mm512_permutex2var_ps(_mm512_loadu_ps(finer_roots), (__m512i)shifted, _mm512_loadu_ps(finer_roots + 16));
-    return scaled_float(fma_float(root * r, fma_float(r, all_float(0.50000453f), all_float(1.0000147f)), root), k);
-}
-#else
-#define exp_roughly_float exp_of_float
-#endif
-
-/* The same for any x that is not positive. */
-static inline V exp_roughly_to_part(V x)
-{
-    return exp_roughly_float(larger_float(x, all_float(EXP_LEAST)));
-}
-
-/* exp(x + rest) for an x that lost the rest. */
-static inline V exp_made_up(V x, V rest)
-{
-    /* Where the result is zero, infinite or no number, there is nothing to make up for. */
-    const V kept = select_float(less_float(absolute_float(x), all_float(-EXP_LEAST)), rest, all_float(0));
-    V power;
-    const V r = exp_split(within_float(x, EXP_LEAST, EXP_MOST), &power);
-    return exp_joined(r + kept, power);
-}
-
-/* What x - y loses. */
-static inline V lost_of_difference(V x, V y, V difference)
-{
-    const V other = difference - x;
-    return (x - (difference - other)) - (y + other);
-}
-
-/* exp(x - y), with what the difference loses. */
-static inline V exp_of_difference_float(V x, V y)
-{
-    const V difference = x - y;
-    return exp_made_up(difference, lost_of_difference(x, y, difference));
-}
-
-/* The same for an x that is not above y, and that lost the rest. */
-static inline V exp_of_rounded_distance_float(V x, V rest, V y)
-{
-    const V difference = x - y, least = all_float(EXP_LEAST);
-    const V kept = select_float(less_float(least, difference), lost_of_difference(x, y, difference) + rest, all_float(0));
-    V power;
-    const V r = exp_split(larger_float(difference, least), &power);
-    return exp_joined(r + kept, power);
-}
-
-static inline V exp_of_distance_float(V x, V y)
-{
-    return exp_of_rounded_distance_float(x, all_float(-0.0f), y);
-}
-
-/* z - x × y, not rounded, for a z that is near the product. */
-static inline V lost_of_product(V x, V y, V z)
-{
-#if defined(HAS_64) || defined(HAS_32)
-    return fma_float(-x, y, z);
-#else
-    /* Products of half the digits are exact. */
-    const V x1 = (V)((I)x & ~0xfff), y1 = (V)((I)y & ~0xfff), x2 = x - x1, y2 = y - y1;
-    return z - x1 * y1 - x1 * y2 - x2 * y1 - x2 * y2;
-#endif
-}
-
-/* exp(x × y), with what the product loses. */
-static inline V exp_of_product_float(V x, V y)
-{
-    const V product = x * y;
-    return exp_made_up(product, -lost_of_product(x, y, product));
-}
-
-/* log(x / (1 - x)), with what the difference and the quotient lose. */
-static inline V log_of_odds_float(V x)
-{
-    const V one = all_float(1), whole = one - x, odds = x / whole;
-    const V rest = (lost_of_product(odds, whole, x) - odds * (one - whole - x)) / whole;
-    V k;
-    const V m = split_float(odds, &k, 1);
-    return log_beyond_float(odds, log_polynomial_float(m - one + scaled_float(rest, -k), k));
-}
-
-#include "engine_forget.h"
 
 #define T double
 #define V double_vector
 #define M double_mask
 #define I double_words
-#define U double_bits
-#define UNSIGNED uint64_t
 #define NAME(name) name##_double
 #ifdef HAS_64
 #define BARE __m512d
 #define WIDE(name) _mm512_##name##_pd
 #define WIDE_COMPARED _mm512_cmp_pd_mask
-#define WIDE_WORDS _mm512_set1_epi64
 #else
 #define BARE __m256d
 #define WIDE(name) _mm256_##name##_pd
 #endif
 #define SIGN_BIT ((int64_t)0x8000000000000000)
-#define DIGITS 52
-#define BIAS 1023
-#define ROUNDING 6755399441055744.0
-#define EXP_LEAST -746.0
-#define EXP_MOST 710.0
-#define ROOT_OF_TWO 1.4142135623730951
-#define LEAST_NORMAL 2.2250738585072014e-308
-#define SCALE_UP 18014398509481984.0
-#define SCALE_DIGITS 54.0
-
-static inline V NAME(fma)(V a, V b, V c);
-
-static inline V NAME(exp_polynomial)(V r)
-{
-    const V r2 = r * r, r4 = r2 * r2;
-    const V p01 = NAME(fma)(r, (V){} + 0.16666666666662553836, (V){} + 0.49999999999954746175);
-    const V p23 = NAME(fma)(r, (V){} + 0.0083333333442683942447, (V){} + 0.041666666786985556425);
-    const V p45 = NAME(fma)(r, (V){} + 0.0001984122441829194417, (V){} + 0.0013888838910996057013);
-    const V p67 = NAME(fma)(r, (V){} + 2.7617685465165069099e-6, (V){} + 0.000024868002978056963801);
-    return NAME(fma)(NAME(fma)(p67, r2, p45), r4, NAME(fma)(p23, r2, p01));
-}
-
-static inline V NAME(log_polynomial)(V f, V k)
-{
-    const V f2 = f * f, f4 = f2 * f2;
-    const V p01 = NAME(fma)(f, (V){} + 0.3333333333193194184, (V){} - 0.50000000000020465305);
-    const V p23 = NAME(fma)(f, (V){} + 0.20000000407935694342, (V){} - 0.24999999979348106125);
-    const V p45 = NAME(fma)(f, (V){} + 0.14285681869506348167, (V){} - 0.16666670252456556454);
-    const V p67 = NAME(fma)(f, (V){} + 0.11112122835309404258, (V){} - 0.12499758795956556775);
-    const V p89 = NAME(fma)(f, (V){} + 0.090790439522321352628, (V){} - 0.10007819261695784451);
-    const V pab = NAME(fma)(f, (V){} + 0.076768918565240445915, (V){} - 0.082045914750355921765);
-    const V pcd = NAME(fma)(f, (V){} + 0.079166152409136248889, (V){} - 0.081382616905579802229);
-    const V top = NAME(fma)((V){} - 0.040042435278283544482, f2, pcd);
-    const V high = NAME(fma)(pab, f2, p89), next = NAME(fma)(p67, f2, p45), low = NAME(fma)(p23, f2, p01);
-    const V p = NAME(fma)(NAME(fma)(NAME(fma)(top, f4, high), f4, next), f4, low);
-    return NAME(fma)(k, (V){} + 0.69314718055994530942, NAME(fma)(p, f2, f));
-}
-
-static inline V NAME(reduced)(V x, V k)
-{
-    return NAME(fma)(-k, (V){} + 0.69314718055994530942, x);
-}
-
 #include "engine_vector.h"
-
-/* Off by 2^-43. */
-static inline V exp_inside(V inside)
-{
-#ifdef HAS_64
-    /* With sixteenth powers of two from a table, which fits in two vectors, a shorter polynomial will do. */
-    static const double roots[16] = {1.0, 1.0442737824274138, 1.0905077326652577, 1.1387886347566916, 1.189207115002721, 1.241857812073484, 1.2968395546510096, 1.3542555469368927, 1.4142135623730951, 1.4768261459394993, 1.5422108254079407, 1.6104903319492543, 1.681792830507429, 1.7562521603732995, 1.8340080864093424, 1.9152065613971474};
-    const V rounding = all_double(ROUNDING / 16), shifted = fma_double(inside, all_double(1.4426950408889634074), rounding);
-    const V k = shifted - rounding, r = reduced_double(inside, k), r2 = r * r;
-    const V root = (V)_mm512_permutex2var_pd(_mm512_loadu_pd(roots), (__m512i)shifted, _mm512_loadu_pd(roots + 8));
-    const V p01 = fma_double(r, all_double(1.0 / 6), all_double(0.5)), p23 = fma_double(r, all_double(1.0 / 120), all_double(1.0 / 24));
-    return scaled_double(fma_double(root, fma_double(fma_double(p23, r2, p01), r2, r), root), k);
-#else
-    V k;
-    const V r = exp_reduced_double(inside, &k);
-    return exp_of_rest_double(r, k);
-#endif
-}
-
-static inline V exp_of_double(V x)
-{
-    return exp_inside(within_double(x, EXP_LEAST, EXP_MOST));
-}
-
-static inline V exp_of_difference_double(V x, V y)
-{
-    return exp_of_double(x - y);
-}
-
-/* The same for an x that is not above y. */
-static inline V exp_of_distance_double(V x, V y)
-{
-    return exp_inside(larger_double(x - y, all_double(EXP_LEAST)));
-}
-
-static inline V exp_of_product_double(V x, V y)
-{
-    return exp_of_double(x * y);
-}
-
-static inline V log_of_odds_double(V x)
-{
-    return log_of_double(x / (1 - x));
-}
-
-#include "engine_forget.h"
 
 /* Half types. Loads are exact; stores round once to nearest, ties to even. */
 

@@ -126,7 +126,7 @@ INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype
         }
         return;
     }
-    const turning *turn = &acl_emu_engine_tiles->turn[sizeof(float)][1]; /* FLOATS on each side */
+    const transposition *transpose = &acl_emu_engine_tiles->transpose[sizeof(float)][1]; /* FLOATS on each side */
     for (int64_t d = 0; d < depth; d += LINE) {
         const int64_t deep = least_of(depth - d, LINE);
         for (int64_t first = 0; first < width; first += FLOATS) {
@@ -148,7 +148,7 @@ INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype
                 pitch = line * (int64_t)sizeof(float);
             }
             for (int64_t k = 0; k < deep; k += FLOATS) {
-                turn->square((char *)(to + (d + k) * width + first), width * (int64_t)sizeof(float), lines + k * (int64_t)sizeof(float), pitch, 0);
+                transpose->square((char *)(to + (d + k) * width + first), width * (int64_t)sizeof(float), lines + k * (int64_t)sizeof(float), pitch, 0);
             }
         }
     }
@@ -332,11 +332,11 @@ INLINED void go_on_down(float *sums, const float *a, int64_t width, int64_t size
 static void turn_pairs(char *to, const char *from, int64_t stride)
 {
     enum { PAIR = sizeof(uint32_t) };
-    const turning *turn = &acl_emu_engine_tiles->turn[PAIR][1]; /* FLOATS on each side */
+    const transposition *transpose = &acl_emu_engine_tiles->transpose[PAIR][1]; /* FLOATS on each side */
     for (int64_t first = 0; first < COLUMNS; first += FLOATS) {
         for (int64_t pair = 0; pair < SOME_PACKED / PAIRS; pair += FLOATS) {
             const char *lines = from + first * stride + pair * PAIR;
-            turn->square(to + (pair * COLUMNS + first) * PAIR, COLUMNS * PAIR, lines, stride, 0);
+            transpose->square(to + (pair * COLUMNS + first) * PAIR, COLUMNS * PAIR, lines, stride, 0);
         }
     }
 }
@@ -346,7 +346,7 @@ INLINED void ask_for_column(const matrix *b, int64_t item, int64_t d, int64_t de
 {
     const int64_t column = d / SOME_PACKED % COLUMNS, next = d / AHEAD * AHEAD + AHEAD;
     const char *place = b->memory + column * b->across + (next < depth ? next * item : COLUMNS * b->across);
-    ask_for(place, AHEAD * item);
+    prefetch_bytes(place, AHEAD * item);
 }
 
 INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int64_t size, const matrix *b, int64_t dtype, int64_t lowered,
@@ -365,7 +365,7 @@ INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int6
                 float *tile = pieces + column * rows;
                 if (in_place && count == COLUMNS) {
                     for (int64_t k = SOME_IN_PLACE; k < 2 * SOME_IN_PLACE; k++) {
-                        ask_for(place + k * b->down, COLUMNS * item);
+                        prefetch_bytes(place + k * b->down, COLUMNS * item);
                     }
                     go_on_down(tile, left, width, size, place, b->down, dtype, LINES, deep, d == first, rows, VECTORS);
                     continue;

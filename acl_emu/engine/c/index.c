@@ -42,14 +42,14 @@ void acl_emu_index_load(double *to, const char *from, int64_t stride, int64_t dt
 {
     const int64_t item = item_of(dtype);
     if (stride == item) {
-        acl_emu_engine_tiles->load[1][dtype](to, from, (size_t)count);
+        acl_emu_engine_tiles->cast[F64][dtype](to, from, (size_t)count);
         return;
     }
     for (int64_t n = 0; n < count; n += SOME) {
         char room[SOME * sizeof(double)];
         const int64_t some = at_most(count - n, SOME);
         copy_apart(room, item, from + n * stride, stride, item, some);
-        acl_emu_engine_tiles->load[1][dtype](to + n, room, (size_t)some);
+        acl_emu_engine_tiles->cast[F64][dtype](to + n, room, (size_t)some);
     }
 }
 
@@ -57,13 +57,13 @@ void acl_emu_index_store(char *to, int64_t stride, int64_t dtype, const double *
 {
     const int64_t item = item_of(dtype);
     if (stride == item) {
-        acl_emu_engine_tiles->store[1][dtype](to, from, (size_t)count);
+        acl_emu_engine_tiles->cast[dtype][F64](to, from, (size_t)count);
         return;
     }
     for (int64_t n = 0; n < count; n += SOME) {
         char room[SOME * sizeof(double)];
         const int64_t some = at_most(count - n, SOME);
-        acl_emu_engine_tiles->store[1][dtype](room, from + n, (size_t)some);
+        acl_emu_engine_tiles->cast[dtype][F64](room, from + n, (size_t)some);
         copy_apart(to + n * stride, stride, room, item, item, some);
     }
 }
@@ -73,8 +73,8 @@ void acl_emu_index_round(double *numbers, int64_t dtype, int64_t count)
     for (int64_t n = 0; n < count; n += SOME) {
         char room[SOME * sizeof(double)];
         const int64_t some = at_most(count - n, SOME);
-        acl_emu_engine_tiles->store[1][dtype](room, numbers + n, (size_t)some);
-        acl_emu_engine_tiles->load[1][dtype](numbers + n, room, (size_t)some);
+        acl_emu_engine_tiles->cast[dtype][F64](room, numbers + n, (size_t)some);
+        acl_emu_engine_tiles->cast[F64][dtype](numbers + n, room, (size_t)some);
     }
 }
 

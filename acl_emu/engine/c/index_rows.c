@@ -15,7 +15,7 @@ static inline int64_t rows_from(int64_t first, int64_t rows)
 static double total_of(const double *numbers, int64_t count)
 {
     double sums[PARTIALS] = {0}, total = 0;
-    acl_emu_engine_tiles->row_sum[1](sums, numbers, (size_t)count);
+    acl_emu_engine_tiles->add_up(sums, numbers, (size_t)count);
     for (int64_t k = 0; k < PARTIALS; k++) {
         total += sums[k];
     }
@@ -53,10 +53,10 @@ static void run_choose(void *argument)
             atomic_store(&((choose_run *)one)->outside, 1);
         }
         acl_emu_index_gather(room, one->array + first * call->stride, call->stride, call->class_stride, classes, count, call->item);
-        acl_emu_engine_tiles->load[1][call->dtype](one->values + first, room, (size_t)count);
+        acl_emu_engine_tiles->cast[F64][call->dtype](one->values + first, room, (size_t)count);
         if (call->weighted) {
             acl_emu_index_gather(room, one->weight, 0, call->weight_stride, classes, count, sizeof(float));
-            acl_emu_engine_tiles->load[1][F32](one->weights + first, room, (size_t)count);
+            acl_emu_engine_tiles->cast[F64][F32](one->weights + first, room, (size_t)count);
             continue;
         }
         for (int64_t n = 0; n < count; n++) {
@@ -114,7 +114,7 @@ static void run_shard(void *argument)
             memcpy(one->offset + (first + n) * call->offset_stride, &offset, sizeof offset);
         }
         acl_emu_index_gather(room, one->logits + first * call->stride, call->stride, call->class_stride, local, count, call->item);
-        acl_emu_engine_tiles->load[1][call->dtype](values, room, (size_t)count);
+        acl_emu_engine_tiles->cast[F64][call->dtype](values, room, (size_t)count);
         acl_emu_index_load(maxima, one->maximum + first * call->maximum_stride, call->maximum_stride, call->dtype, count);
         for (int64_t n = 0; n < count; n++) {
             values[n] = local[n] < 0 ? 0 : values[n] - maxima[n];
@@ -164,7 +164,7 @@ static void run_loss(void *argument)
     for (int64_t unit; next_unit(work, &unit);) {
         const int64_t first = unit * ROWS, count = rows_from(first, call->rows);
         double *losses = one->rest + first;
-        acl_emu_engine_tiles->functions[1][LOG1P](losses, losses, NULL, NULL, (size_t)count);
+        acl_emu_engine_tiles->log1p(losses, losses, (size_t)count);
         for (int64_t n = 0, row = first; n < count; n++, row++) {
             double loss = -one->weights[row] * (one->values[row] - one->largest[row] - losses[n]);
             if (call->smoothed) {
@@ -246,11 +246,11 @@ static void run_targets(void *argument)
         const int64_t first = unit * ROWS, count = rows_from(first, call->rows);
         double *values = one->values + first;
         char room[ROWS * sizeof(float)];
-        acl_emu_engine_tiles->functions[1][EXP](values, values, NULL, NULL, (size_t)count);
+        acl_emu_engine_tiles->exp(values, values, (size_t)count);
         for (int64_t n = 0; n < count; n++) {
             values[n] = values[n] * one->shares[first + n] - one->shares[first + n];
         }
-        acl_emu_engine_tiles->store[1][call->dtype](room, values, (size_t)count);
+        acl_emu_engine_tiles->cast[call->dtype][F64](room, values, (size_t)count);
         for (int64_t n = 0; n < count; n++) {
             const int64_t class = one->classes[first + n];
             if (class >= 0) {

@@ -92,7 +92,7 @@ static void scales_below(double *scales, const float *lower, const float *upper,
     for (int64_t n = 0; n < count; n++) {
         scales[n] = (double)lower[n] - (double)upper[n];
     }
-    acl_emu_engine_tiles->functions[1][EXP](scales, scales, NULL, NULL, (size_t)count);
+    acl_emu_engine_tiles->exp(scales, scales, (size_t)count);
     for (int64_t n = 0; n < count; n++) {
         scales[n] = lower[n] == upper[n] ? 1 : scales[n];
     }
@@ -205,7 +205,7 @@ static float exact_gradient(const exact_run *one, int64_t row, int64_t column)
     const exact_call *call = one->call;
     double value = acl_emu_index_dot(one->features + row * call->width, one->table + column * call->width, call->width);
     value -= (double)load_float(one->largest + row * call->largest_stride);
-    acl_emu_engine_tiles->functions[1][EXP](&value, &value, NULL, NULL, 1);
+    acl_emu_engine_tiles->exp(&value, &value, 1);
     value = value / (double)load_float(one->total + row * call->total_stride) - (column == one->words[row] - call->first);
     return rounded(value * (double)load_float(one->grad + row * call->grad_stride), call->dtype);
 }
@@ -231,7 +231,7 @@ static void run_exact(void *argument)
             const int64_t count = at_most(call->words - first, PIECE);
             const uint16_t *least = one->least + row * call->words + first, *most = one->most + row * call->words + first;
             float *taken = gradients + first;
-            acl_emu_engine_tiles->load[0][call->dtype](taken, least, (size_t)count);
+            acl_emu_engine_tiles->cast[F32][call->dtype](taken, least, (size_t)count);
             const int64_t looked_at = is_in_doubt(least, most, taken, count) ? count : 0;
             for (int64_t n = 0; n < looked_at; n++) {
                 if (least[n] != most[n] || taken[n] != taken[n]) {
