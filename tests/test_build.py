@@ -13,6 +13,7 @@ import pytest
 
 from acl_emu.cface import build, exports
 from acl_emu.codegen.python_faces import operators, single_phases
+from acl_emu.core.documented import python_name
 from aclnnop import registry
 from tests.conftest import ROOT
 
@@ -111,7 +112,7 @@ def test_a_checkout_that_is_built_stays_as_it_is() -> None:
 def test_stubs_have_the_types_of_the_declarations() -> None:
     text = build.stubs(registry.MODULES)
     for operator in operators():
-        parameters = ", ".join(f"{name}: {kind.python_type}" for name, kind in operator.parameters)
+        parameters = ", ".join(f"{python_name(name)}: {kind.python_type}" for name, kind in operator.parameters)
         assert f"\ndef {operator.name}GetWorkspaceSize({parameters}) -> tuple[int, Handle, int]: ...\n" in text
         assert f"\ndef {operator.name}(workspace: Handle, workspaceSize: int, executor: Handle, stream: Handle) -> int: ...\n" in text
 

@@ -14,6 +14,7 @@ import pytest
 import acl_emu as acl
 import aclnnop
 from acl_emu.api.border import FUNCTIONS
+from acl_emu.core.documented import python_name
 from aclnnop.registry import MODULES
 from tests.conftest import message, run_python
 
@@ -73,7 +74,7 @@ def test_every_phase_describes_itself(name: str) -> None:
         assert function.__module__ == "aclnnop"
         assert repr(function) == f"<function {spelled}>"
         assert (inspect.getdoc(function) or "").startswith("Phase ")
-    assert list(inspect.signature(operator.get_workspace_size).parameters) == [name for name, _ in operator.parameters]
+    assert list(inspect.signature(operator.get_workspace_size).parameters) == [python_name(name) for name, _ in operator.parameters]
 
 
 def test_a_phase_is_pickled_by_name() -> None:

@@ -180,7 +180,7 @@ def products(root: Path) -> Iterator[Product]:
     face = _jobs([_exports(), C_FACE / "loader.c"], *python, f"-I{ROOT / 'include'}")
     yield Product(f"acl_emu/lib64/{LIBRARY}", face, (f"-Wl,-soname,{LIBRARY}", "-Wl,-z,nodelete", "-Wl,-s", "-ldl", "-lpthread"))
     # Nothing but a name, and that it needs the library: what is loaded under that name has its functions.
-    needed = ("-Wl,--no-as-needed", f"-L{ROOT / 'acl_emu' / 'lib64'}", f"-l:{LIBRARY}", "-Wl,-rpath,$ORIGIN:$ORIGIN/../lib64", "-Wl,-s")
+    needed = ("-Wl,--no-as-needed", f"-L{root / 'acl_emu' / 'lib64'}", f"-l:{LIBRARY}", "-Wl,-rpath,$ORIGIN:$ORIGIN/../lib64", "-Wl,-s")
     yield Product(f"acl_emu/lib64/{ALIAS}", _jobs([C_FACE / "alias.c"], "-O2"), (f"-Wl,-soname,{ALIAS_NAME}", *needed))
     # Which of its instruction sets is used is chosen at run time.
     engine, plain = engine_jobs(), BUILD / f"{ENGINE}.plain"

@@ -50,6 +50,9 @@ def single_phases() -> list[SinglePhase]:
 
 def _declared(kind: type[_Kind]) -> list[_Kind]:
     found = [
-        value for module in _walk(aclnnop) for value in vars(module).values() if isinstance(value, kind) and value.module == module.__name__
+        value
+        for module in _walk(aclnnop)
+        for name, value in vars(module).items()
+        if isinstance(value, kind) and (value.module, value.name) == (module.__name__, name)
     ]
     return sorted(found, key=lambda declared: declared.name)

@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from acl_emu.core import handles
-from acl_emu.core.documented import PHASE_ONE
+from acl_emu.core.documented import PHASE_ONE, python_name
 from acl_emu.spec.kinds import HandleKind, IntKind, Kind, ListKind, StringKind, TensorKind
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class PhaseOne:
     @property
     def signature(self) -> inspect.Signature:
         """Names and Python types of its parameters."""
-        parameters = {name: _hint(kind) for name, kind in self._operator.parameters}
+        parameters = {python_name(name): _hint(kind) for name, kind in self._operator.parameters}
         return _signature(parameters, tuple[int, handles.aclOpExecutor, int])
 
 

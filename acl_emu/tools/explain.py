@@ -281,7 +281,7 @@ def _scalar(text: str) -> Scalar:
         value, dtype = _TRUTH[number.lower()], dtypes.BOOL
     else:
         try:
-            value = int(number) if re.fullmatch(r"[+-]?\d+", number) else complex(number) if number.endswith("j") else float(number)
+            value = int(number) if re.fullmatch(r"[+-]?\d+", number) else complex(number) if number.endswith(("j", "j)")) else float(number)
         except ValueError:
             raise Mistake("expected a number, such as 1.5 or 1:INT32") from None
         dtype = dtypes.INT64 if isinstance(value, int) else dtypes.COMPLEX64 if isinstance(value, complex) else dtypes.FLOAT
@@ -563,7 +563,8 @@ def declaration_as_text(operator: Operator, width: int) -> str:
 def as_text(explanation: Explanation, width: int = 100, paint: Painter = lambda text, _colour: text) -> str:
     """For people."""
     operator, outcome = explanation.operator, explanation.outcome
-    lines = [f"{operator.name} on {explanation.chip.name}, {explanation.chip.product.value}", f"  {operator.summary.splitlines()[0]}"]
+    lines = [f"{operator.name} on {explanation.chip.name}, {explanation.chip.product.value}"]
+    lines += _wrapped("  ", operator.summary.splitlines()[0], width)
     lines += ["", paint("Arguments", "bold"), *_argument_lines(explanation.arguments)]
     lines += ["", paint("Checks, in order", "bold")]
     for number, step in enumerate(explanation.steps, 1):

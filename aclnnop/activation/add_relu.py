@@ -8,8 +8,7 @@ from acl_emu.core.dtypes import INT8, INT16, INT32, INT64, UINT8
 from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import Array, HandleKind, In, Operand, Out, Plan, Product, in_place, operator
 from aclnnop.activation.pointwise import NEWER
-from aclnnop.math.add import plus
-from aclnnop.math.arithmetic import combined, pair_examples
+from aclnnop.math.arithmetic import combined, pair_examples, plus
 from aclnnop.math.unary import FLOATS
 
 TYPES = (*FLOATS, INT8, UINT8, INT16, INT32, INT64)

@@ -13,7 +13,7 @@ from acl_emu.spec import (
     same_dtype,
     same_shape,
 )
-from aclnnop.activation.logsigmoid import log_sigmoid
+from aclnnop.activation.curves import log_sigmoid
 from aclnnop.loss.reduction import gradient, pointwise_examples, weighted
 
 

@@ -74,3 +74,9 @@ def mish_slope(x: Array) -> Any:
 
 SELU_SCALE = 1.0507009873554804934193349852946
 SELU_ALPHA = 1.6732632423543772848170429916717
+
+
+def log_sigmoid(x: Array) -> Array:
+    """Without overflow on either side; what is too small for a number is still negative."""
+    logarithms: Array = -(np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0))
+    return logarithms

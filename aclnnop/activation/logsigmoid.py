@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-import numpy as np
-
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.core.formats import ANY_FORMAT
-from acl_emu.spec import ALL, Array, Example, Operand, Out, Plan, Product, mapped, numbers, operator, same_dtype, same_shape
+from acl_emu.spec import ALL, Example, Operand, Out, Plan, Product, mapped, numbers, operator, same_dtype, same_shape
+from aclnnop.activation.curves import log_sigmoid
 from aclnnop.activation.ranked import ANY_RANK, Values, ValuesOut
 
 Buffer = Annotated[Operand | None, Out(optional=True, rank=ANY_RANK, formats=ANY_FORMAT)]
@@ -44,9 +43,3 @@ def forward_examples() -> Iterator[Example]:
     """A buffer, none, an empty one."""
     for example, buffer in zip(examples(), (numbers((3, 5), FLOAT, 3), None, numbers((0,), BF16)), strict=True):
         yield {**example, "buffer": buffer}
-
-
-def log_sigmoid(x: Array) -> Array:
-    """Without overflow on either side; what is too small for a number is still negative."""
-    logarithms: Array = -(np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0))
-    return logarithms

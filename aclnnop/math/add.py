@@ -1,9 +1,7 @@
 """aclnnAdd, aclnnAdds and what they are in place: ``self + alpha × other``."""
 
-from typing import Any
-
-from acl_emu.spec import ALL, Array, Plan, Product, operator
-from aclnnop.math.arithmetic import ConstNumberRef, NumberIn, NumberOut, NumberScalar, RealRef, RealScalar, combined, pair_examples
+from acl_emu.spec import ALL, Plan, Product, operator
+from aclnnop.math.arithmetic import ConstNumberRef, NumberIn, NumberOut, NumberScalar, RealRef, RealScalar, combined, pair_examples, plus
 
 PRODUCTS = ALL - {Product.A310B, Product.A310P}
 
@@ -42,9 +40,3 @@ def aclnnInplaceAdds(selfRef: RealRef, other: RealScalar, alpha: RealScalar) -> 
 
 
 aclnnInplaceAdds.example(lambda: pair_examples(aclnnInplaceAdds))
-
-
-def plus(x: Array, y: Any, alpha: Any) -> Array:
-    """The formula."""
-    total: Array = x + alpha * y
-    return total

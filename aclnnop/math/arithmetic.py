@@ -134,3 +134,9 @@ def pair_examples(operator: Operator) -> Iterator[Example]:
             "out": numbers((3, 4, 5), out, 3),
         }
         yield {name: example[name] for name in parameters}
+
+
+def plus(x: Array, y: Any, alpha: Any) -> Array:
+    """A sum with ``alpha`` times the other."""
+    total: Array = x + alpha * y
+    return total
