@@ -44,6 +44,7 @@ _SERIES = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
 
 def digamma(x: Array) -> Any:
     """The logarithmic derivative of the gamma function: moved up to where its series is good, and mirrored from below zero."""
+    x = x.astype(np.float64)
     mirrored = x <= 0
     y = np.where(mirrored, 1 - x, x)
     moved = np.zeros_like(y)

@@ -719,6 +719,65 @@ EXPORT void acl_emu_engine_set_regions(const int64_t *table)
 
 enum { DONE = 0, OVERLAP = 1, NO_MEMORY = 2 };
 
+/* Dimensions of an operand, those of the longest strides first. */
+typedef struct {
+    int64_t count, item, length[2 * MOST_DIMS], stride[2 * MOST_DIMS];
+} dimensions;
+
+static dimensions dimensions_of(const operand_view *operand)
+{
+    dimensions all = {.count = 0, .item = operand->item};
+    for (const range_view *range = &operand->outer; range <= &operand->inner; range++) {
+        for (int64_t k = 0; k < range->count; k++) {
+            const int64_t stride = llabs(range->stride[k]);
+            int64_t place = stride && range->length[k] > 1 ? all.count++ : -1;
+            if (place < 0) {
+                continue;
+            }
+            for (; place && all.stride[place - 1] < stride; place--) {
+                all.stride[place] = all.stride[place - 1];
+                all.length[place] = all.length[place - 1];
+            }
+            all.stride[place] = stride;
+            all.length[place] = range->length[k];
+        }
+    }
+    return all;
+}
+
+/* Whether steps along the dimensions from this one on lead from one element to another that lies on it, `distance` bytes away. */
+static int meets(const dimensions *all, int64_t dim, int64_t distance)
+{
+    if (dim == all->count) {
+        return llabs(distance) < all->item;
+    }
+    int64_t reach = all->item - 1; /* of the dimensions that follow */
+    for (int64_t k = dim + 1; k < all->count; k++) {
+        reach += (all->length[k] - 1) * all->stride[k];
+    }
+    const int64_t first = (distance - reach) / all->stride[dim] - 1, last = (distance + reach) / all->stride[dim] + 1;
+    if (last - first > 5) { /* dimensions that are not nested: not worth finding out */
+        return 1;
+    }
+    for (int64_t k = first; k <= last; k++) {
+        if (llabs(k) < all->length[dim] && meets(all, dim + 1, distance - k * all->stride[dim])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether two operands of the same layout lie between one another without meeting, as the halves of a tensor do. */
+static int interleaved(const job *work, int64_t one, int64_t other)
+{
+    const operand_view *a = &work->operands[one], *b = &work->operands[other];
+    if (a->item != b->item || memcmp(&a->outer, &b->outer, 2 * sizeof(range_view))) {
+        return 0;
+    }
+    const dimensions all = dimensions_of(a);
+    return !meets(&all, 0, work->memory[one] - work->memory[other]);
+}
+
 /* Whether some write lies partly on another operand: then a result may only be stored when all of it has been computed. */
 static int overlapping(const job *work)
 {
@@ -732,7 +791,7 @@ static int overlapping(const job *work)
             }
             const int same = k < code->reads && other == begin && code->in_place && work->operands[w].item == work->operands[k].item &&
                              !memcmp(&work->operands[w].outer, &work->operands[k].outer, 2 * sizeof(range_view));
-            if (!same) {
+            if (!same && !interleaved(work, w, k)) {
                 return 1;
             }
         }
