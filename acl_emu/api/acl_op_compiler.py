@@ -22,7 +22,8 @@ from acl_emu.core import constants as c
 from acl_emu.core import dtypes, soc
 from acl_emu.core.errors import AclError, InvalidParam, NullParam
 from acl_emu.runtime import context, memory
-from acl_emu.runtime.stream import Stream, Task
+from acl_emu.runtime.callbacks import Task
+from acl_emu.runtime.stream import Stream
 from acl_emu.spec import Operator
 
 HEADER = "acl/acl_op_compiler.h"

@@ -30,9 +30,9 @@ ffi.cdef(
     void *acl_emu_new_array(size_t size);
     void acl_emu_callback(uintptr_t function, uintptr_t argument);
 
-    typedef struct { int64_t submitted, taken; ...; } acl_emu_bell;
-    void acl_emu_bell_ring(acl_emu_bell *bell, int urgent);
-    void acl_emu_bell_close(acl_emu_bell *bell);
+    typedef struct { int64_t submitted, taken; ...; } acl_emu_wakeup;
+    void acl_emu_wakeup_signal(acl_emu_wakeup *wakeup, int urgent);
+    void acl_emu_wakeup_close(acl_emu_wakeup *wakeup);
 
     extern int acl_emu_open;
     enum {
@@ -49,9 +49,9 @@ ffi.cdef(
     int acl_emu_set_operand(uint64_t executor, uint32_t place, uint64_t address);
     int acl_emu_is_repeatable(uint64_t executor);
     int acl_emu_make_repeatable(uint64_t executor);
-    uint64_t acl_emu_read(uint64_t handle, uint32_t *kind, int64_t *words, uint64_t room);
+    uint64_t acl_emu_read(uint64_t handle, uint32_t *kind, int64_t *words, uint64_t capacity);
     uint64_t acl_emu_alive(uint32_t kind);
-    uint64_t acl_emu_handles(uint64_t *handles, uint64_t room);
+    uint64_t acl_emu_handles(uint64_t *handles, uint64_t capacity);
     int acl_emu_destroy(uint32_t kind, uint64_t handle);
     int acl_emu_create_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
     int acl_emu_create_scalar(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
@@ -86,7 +86,7 @@ ffi.cdef(
     uint64_t acl_emu_adopt_plan(uint64_t operator, const acl_emu_arg *arguments, uint64_t hash, acl_emu_plan *plan, uint64_t most);
     void acl_emu_forget_plans(void);
     uint64_t acl_emu_plan_count(void);
-    uint64_t acl_emu_gone_plans(uint64_t *numbers, uint64_t room);
+    uint64_t acl_emu_gone_plans(uint64_t *numbers, uint64_t capacity);
     int acl_emu_start(uint64_t operator, uint64_t workspace, uint64_t size, uint64_t executor, uint64_t stream);
     int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
     int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
@@ -94,27 +94,27 @@ ffi.cdef(
     typedef struct { uint32_t count; ...; } acl_emu_operands;
     typedef struct { int64_t place; acl_emu_plan *plan; acl_emu_operands *operands; uint64_t workspace; uint32_t done; } acl_emu_launch;
     typedef struct {
-        acl_emu_bell bell;
+        acl_emu_wakeup wakeup;
         int64_t done, numbered;
         uintptr_t turn;
-        int rings, waits, troubled, closed, waiting, watchers;
+        int signals, waits, troubled, closed, waiting, watchers;
         ...;
-    } acl_emu_lane;
-    acl_emu_lane *acl_emu_lane_new(void);
-    void acl_emu_lane_leave(acl_emu_lane *lane);
+    } acl_emu_queue;
+    acl_emu_queue *acl_emu_queue_new(void);
+    void acl_emu_queue_leave(acl_emu_queue *queue);
     extern uint64_t acl_emu_epoch;
-    void acl_emu_remember_stream(uint64_t stream, acl_emu_lane *lane, uint64_t epoch);
+    void acl_emu_remember_stream(uint64_t stream, acl_emu_queue *queue, uint64_t epoch);
     void acl_emu_new_epoch(void);
-    void acl_emu_lane_number(acl_emu_lane *lane, int urgent);
-    int acl_emu_lane_begin(acl_emu_lane *lane);
-    void acl_emu_lane_end(acl_emu_lane *lane);
-    int64_t acl_emu_lane_run(acl_emu_lane *lane, int64_t place);
-    int acl_emu_lane_serve(acl_emu_lane *lane, int64_t idle);
-    int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch);
+    void acl_emu_queue_number(acl_emu_queue *queue, int urgent);
+    int acl_emu_queue_begin(acl_emu_queue *queue);
+    void acl_emu_queue_end(acl_emu_queue *queue);
+    int64_t acl_emu_queue_run(acl_emu_queue *queue, int64_t place);
+    int acl_emu_queue_serve(acl_emu_queue *queue, int64_t idle);
+    int acl_emu_queue_next(acl_emu_queue *queue, int64_t place, acl_emu_launch *launch);
     void acl_emu_release_launch(acl_emu_launch *launch);
-    uint32_t acl_emu_addresses(const acl_emu_launch *launch, uint64_t *addresses, uint32_t room);
-    void acl_emu_lane_reach(acl_emu_lane *lane, int64_t place);
-    void acl_emu_lane_close(acl_emu_lane *lane);
+    uint32_t acl_emu_addresses(const acl_emu_launch *launch, uint64_t *addresses, uint32_t capacity);
+    void acl_emu_queue_reach(acl_emu_queue *queue, int64_t place);
+    void acl_emu_queue_close(acl_emu_queue *queue);
     int acl_emu_synchronize(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
     void acl_emu_watch_faults(uint64_t first, uint64_t end, int device);
     void acl_emu_unwatch_faults(uint64_t first);
@@ -128,7 +128,7 @@ ffi.cdef(
     uint64_t acl_emu_memory_allocate(acl_emu_memory *memory, uint64_t size, uint64_t padding, int64_t policy);
     int acl_emu_memory_free(uint64_t address, acl_emu_allocation *freed);
     int acl_emu_memory_find(const acl_emu_memory *memory, uint64_t address, acl_emu_allocation *found);
-    uint64_t acl_emu_memory_addresses(const acl_emu_memory *memory, uint64_t *addresses, uint64_t room);
+    uint64_t acl_emu_memory_addresses(const acl_emu_memory *memory, uint64_t *addresses, uint64_t capacity);
     void acl_emu_remember_memory(acl_emu_memory *memory, uint64_t padding, uint64_t epoch);
     int acl_emu_malloc(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
     int acl_emu_free(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
@@ -143,7 +143,9 @@ ffi.cdef(
 ffi.set_source(
     "acl_emu.core._bridge",
     '#include "bridge.h"',
-    sources=[f"acl_emu/runtime/c/{name}.c" for name in ("program", "ending", "faults", "bell", "memory", "objects", "plans", "lanes")],
+    sources=[
+        f"acl_emu/runtime/c/{name}.c" for name in ("program", "ending", "faults", "wakeup", "memory", "objects", "plans", "stream_queue")
+    ],
     include_dirs=["acl_emu/runtime/c"],
     depends=["acl_emu/runtime/c/bridge.h", "acl_emu/runtime/c/shim.h"],
     extra_compile_args=["-std=gnu11", "-O2", "-Wall", "-Wextra"],

@@ -10,8 +10,9 @@ from acl_emu.core import constants as c
 from acl_emu.core import handles
 from acl_emu.core._bridge import lib
 from acl_emu.runtime import context, memory
+from acl_emu.runtime.event import Event
 from acl_emu.runtime.executor import Executor
-from acl_emu.runtime.stream import Event, Stream
+from acl_emu.runtime.stream import Stream
 from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList
 
 DEVICE_MEMORY, HOST_MEMORY, DEVICE, PROCESS = "device memory", "host memory", "device", "process"

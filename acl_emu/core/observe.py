@@ -20,9 +20,10 @@ from acl_emu.core import ending
 from acl_emu.core.errors import AclError, take_reported
 
 if TYPE_CHECKING:
+    from acl_emu.runtime.event import Event
     from acl_emu.runtime.executor import Executor
     from acl_emu.runtime.memory import Allocation, DeviceMemory, Region
-    from acl_emu.runtime.stream import Event, Stream
+    from acl_emu.runtime.stream import Stream
     from acl_emu.runtime.tensor import BoundOperand
 
 _NOT_THE_PROGRAM = (os.path.dirname(os.path.dirname(os.path.realpath(__file__))), contextlib.__file__, "<")

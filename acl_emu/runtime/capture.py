@@ -15,7 +15,9 @@ from acl_emu.core import constants as c
 from acl_emu.core import handles, observe
 from acl_emu.core._bridge import lib
 from acl_emu.core.errors import AclError
-from acl_emu.runtime.stream import Event, Stream, Task
+from acl_emu.runtime.callbacks import Task
+from acl_emu.runtime.event import Event
+from acl_emu.runtime.stream import Stream
 
 
 class CaptureError(AclError):

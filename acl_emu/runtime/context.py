@@ -20,8 +20,10 @@ from acl_emu.core.errors import (
     NullParam,
     StreamContext,
 )
+from acl_emu.runtime.callbacks import HostThread
+from acl_emu.runtime.event import Event
 from acl_emu.runtime.memory import DeviceMemory
-from acl_emu.runtime.stream import Event, HostThread, Stream
+from acl_emu.runtime.stream import Stream
 
 _LAST_WORK_MILLISECONDS = 5000
 """How long the end of a device waits for its work."""

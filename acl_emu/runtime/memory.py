@@ -133,13 +133,13 @@ class DeviceMemory:
 
     def addresses(self) -> list[int]:
         """Where living allocations begin."""
-        room = 64
+        capacity = 64
         while True:
-            found = ffi.new("uint64_t[]", room)
-            count = lib.acl_emu_memory_addresses(self.in_c, found, room)
-            if count <= room:
+            found = ffi.new("uint64_t[]", capacity)
+            count = lib.acl_emu_memory_addresses(self.in_c, found, capacity)
+            if count <= capacity:
                 return ffi.unpack(found, count) if count else []
-            room = count
+            capacity = count
 
     @property
     def used(self) -> int:

@@ -11,8 +11,8 @@ from acl_emu.core import _fast, dtypes, handles, observe
 from acl_emu.core._bridge import ffi, lib
 from acl_emu.core.errors import AclError, AclnnInner
 from acl_emu.runtime import context, plans
+from acl_emu.runtime.callbacks import refuse_in_callback
 from acl_emu.runtime.executor import Executor
-from acl_emu.runtime.stream import refuse_in_callback
 from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList, View, make_view
 
 Thing = Tensor | Scalar | IntArray | FloatArray | BoolArray | TensorList | ScalarList
@@ -85,13 +85,13 @@ def destroy_all() -> None:
 
 
 def _read(handle: int) -> Any:
-    kind, room = ffi.new("uint32_t *"), 64
+    kind, capacity = ffi.new("uint32_t *"), 64
     while True:
-        words = _new("int64_t[]", room)
-        count = lib.acl_emu_read(handle, kind, words, room)
-        if count <= room:
+        words = _new("int64_t[]", capacity)
+        count = lib.acl_emu_read(handle, kind, words, capacity)
+        if count <= capacity:
             break
-        room = count
+        capacity = count
     return _value_of(handle, KINDS[kind[0]], bytes(ffi.buffer(words, 8 * count))) if kind[0] else None
 
 
@@ -135,9 +135,9 @@ def remember_stream(handle: int | None) -> bool:
         stream = context.find_stream(handle)
     except AclError:
         return False
-    if not stream.open_lane():
+    if not stream.open_queue():
         return False
-    lib.acl_emu_remember_stream(handle or 0, stream.lane, epoch)
+    lib.acl_emu_remember_stream(handle or 0, stream.queue, epoch)
     return True
 
 

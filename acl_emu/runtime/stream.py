@@ -1,8 +1,8 @@
-"""Streams, events and host callbacks.
+"""Streams.
 
 A stream is an in-order queue. A background thread works it off; a thread that waits for a stream works on it too, because handing a
 short task over to another thread costs more than the task. For the same reason the background thread leaves short tasks alone for a
-fraction of a millisecond (see ``c/bell.c``), and begins long ones at once. ``ACL_EMU_SCHEDULE`` changes when tasks run:
+fraction of a millisecond (see ``c/wakeup.c``), and begins long ones at once. ``ACL_EMU_SCHEDULE`` changes when tasks run:
 
 =========  ================================================================================================
 ``async``  in the background, as on a device
@@ -20,25 +20,23 @@ is done.
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from queue import Empty, SimpleQueue
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from acl_emu.core import constants as c
 from acl_emu.core import ending, handles, observe, soc
 from acl_emu.core._bridge import ffi, lib
-from acl_emu.core.errors import AclError, DeviceFault, InvalidHandle, RtParamInvalid, without_frames
+from acl_emu.core.errors import AclError, DeviceFault, InvalidHandle, without_frames
+from acl_emu.runtime import callbacks
+from acl_emu.runtime.callbacks import ReportQueue, Task, closed_lock, in_callback, refuse_in_callback
 
 if TYPE_CHECKING:
     from acl_emu.runtime.capture import Model
     from acl_emu.runtime.context import Context
-
-Task = Callable[[], object]
 
 _IDLE_NANOSECONDS = 2_000_000_000
 """A background thread that had nothing to do for so long ends; the next task starts a new one."""
@@ -48,7 +46,7 @@ LONG = 1 << 23
 
 
 make_launch: Callable[[int, list[int], int, int], Task] | None = None
-"""The task of a launch that waits in a lane: the number of its plan, addresses of the tensors, workspace, how many of its kernels have
+"""The task of a launch that waits in a queue: the number of its plan, addresses of the tensors, workspace, how many of its kernels have
 been run. Set by ``runtime.plans``."""
 
 
@@ -59,24 +57,6 @@ def _run_launch(launch: Any) -> None:
     addresses = ffi.new("uint64_t[]", count)
     lib.acl_emu_addresses(launch, addresses, count)
     make_launch(launch.plan.number, list(addresses), launch.workspace, launch.done)()
-
-
-class _Running(threading.local):
-    in_callback = False
-
-
-_running = _Running()
-
-
-def in_callback() -> bool:
-    """Whether the calling thread runs a host callback."""
-    return _running.in_callback
-
-
-def refuse_in_callback(call: str) -> None:
-    """Waiting inside a host callback would wait for the callback itself."""
-    if in_callback():
-        raise RtParamInvalid(f"{call} is not allowed inside a host callback: the stream waits for the callback to return")
 
 
 class Stream:
@@ -103,17 +83,17 @@ class Stream:
         self._schedule = soc.schedule()
         self._error: AclError | None = None
         self._tasks: dict[int, Task] = {}
-        """What waits to be run, by place; launches of quick calls wait in the lane."""
+        """What waits to be run, by place; launches of quick calls wait in the queue."""
         self._lock = threading.Lock()
         self._gates: list[threading.Lock] = []
         """What threads wait at for others to get on."""
         self._worker: threading.Thread | None = None
-        self.lane = ffi.gc(lib.acl_emu_lane_new(), lib.acl_emu_lane_leave)
+        self.queue = ffi.gc(lib.acl_emu_queue_new(), lib.acl_emu_queue_leave)
         """What C shares: places, whose turn it is, who waits, and launches of quick calls."""
-        self.lane.rings = self._schedule == "async"
-        self.lane.waits = not self.never_waits
-        self.lane.troubled = context.stopped is not None
-        self._bell = ffi.addressof(self.lane, "bell")
+        self.queue.signals = self._schedule == "async"
+        self.queue.waits = not self.never_waits
+        self.queue.troubled = context.stopped is not None
+        self._wakeup = ffi.addressof(self.queue, "wakeup")
         self.closed = False
         self.capture: Model | None = None
         """What keeps the work that is put here, instead of running it."""
@@ -127,13 +107,13 @@ class Stream:
     @property
     def submitted(self) -> int:
         """The place of the last task."""
-        place: int = self._bell.submitted
+        place: int = self._wakeup.submitted
         return place
 
     @property
     def done(self) -> int:
         """The place of the last task that has been run."""
-        place: int = self.lane.done
+        place: int = self.queue.done
         return place
 
     @property
@@ -153,11 +133,11 @@ class Stream:
         with self._lock:
             if self.closed:
                 raise InvalidHandle(f"stream {handles.describe(self.handle)} was destroyed while work was submitted to it")
-            before, urgent = self.lane.numbered, size >= LONG or self.lane.watchers > 0
+            before, urgent = self.queue.numbered, size >= LONG or self.queue.watchers > 0
             try:
-                lib.acl_emu_lane_number(self.lane, urgent)
+                lib.acl_emu_queue_number(self.queue, urgent)
             finally:
-                place: int = self.lane.numbered
+                place: int = self.queue.numbered
                 if place != before:
                     try:
                         if observe.watching is not None:
@@ -173,7 +153,7 @@ class Stream:
             self.run_until(place)
         return place
 
-    def open_lane(self) -> bool:
+    def open_queue(self) -> bool:
         """Whether C may put work here by itself: not what runs inside the call or is captured. Somebody has to be there who runs it."""
         if self._schedule == "async":
             with self._lock:
@@ -188,11 +168,11 @@ class Stream:
                 try:
                     if not self._begin(place):
                         break
-                    self._bell.taken = place
+                    self._wakeup.taken = place
                     while self.done < place and self._run_next(place):
                         pass
                 finally:
-                    lib.acl_emu_lane_end(self.lane)
+                    lib.acl_emu_queue_end(self.queue)
                     self._tell_waiting()
         finally:
             self._hand_on()
@@ -209,7 +189,7 @@ class Stream:
 
     def wait_until(self, place: int, seconds: float) -> bool:
         """Wait for the task at ``place`` without working, so that a time-out can be kept; False when it has passed."""
-        if _exiting:  # there is no other thread that works
+        if callbacks.exiting:  # there is no other thread that works
             self.run_until(place)
         deadline = time.monotonic() + seconds
         with self.watched():
@@ -226,38 +206,38 @@ class Stream:
         counted = False
         try:
             with self._lock:
-                self.lane.watchers += 1
+                self.queue.watchers += 1
                 counted = True
                 self._call_worker(urgent=True)
             yield
         finally:
             with self._lock:
-                self.lane.watchers -= counted
+                self.queue.watchers -= counted
 
     def step(self) -> None:
         """One task of a lazy stream: a program that polls instead of waiting makes progress all the same."""
-        if self._schedule != "lazy" or _running.in_callback:
+        if self._schedule != "lazy" or in_callback():
             return
         try:
-            if lib.acl_emu_lane_begin(self.lane):
+            if lib.acl_emu_queue_begin(self.queue):
                 self._run_next(self.done + 1)
         finally:
-            lib.acl_emu_lane_end(self.lane)
+            lib.acl_emu_queue_end(self.queue)
             self._tell_waiting()
         self._hand_on()
 
     def _hand_on(self) -> None:
         """Leave what is still queued to the background thread, where it is its turn."""
-        if self.done < self.submitted and (self._schedule == "async" or self.lane.watchers):
+        if self.done < self.submitted and (self._schedule == "async" or self.queue.watchers):
             with self._lock:
-                self._bell.taken = self.done
-                self._call_worker(urgent=self.lane.watchers > 0)
+                self._wakeup.taken = self.done
+                self._call_worker(urgent=self.queue.watchers > 0)
 
     def expect_hang(self, why: str) -> None:
         """A task will not end: from now on the background thread runs all tasks, whatever the schedule, so that calls return."""
         self._schedule = "async"
-        self.lane.rings = True
-        lib.acl_emu_bell_ring(self._bell, False)
+        self.queue.signals = True
+        lib.acl_emu_wakeup_signal(self._wakeup, False)
         self.remark = f"; {why}"
 
     @property
@@ -271,7 +251,7 @@ class Stream:
             return self.context.stopped
         with self._lock:
             error, self._error = self._error, None
-            self.lane.troubled = False
+            self.queue.troubled = False
         return error
 
     def close(self, *, wait: bool) -> None:
@@ -280,10 +260,10 @@ class Stream:
             self.wait_for_host(self.submitted)
         with self._lock:
             self.closed = True
-            lib.acl_emu_lane_close(self.lane)
+            lib.acl_emu_queue_close(self.queue)
             self._tasks.clear()
-            if not self.lane.turn:
-                self.lane.done = self.submitted
+            if not self.queue.turn:
+                self.queue.done = self.submitted
             worker = self._worker
             self._open_gates()
         if self.subscriber is not None:
@@ -296,16 +276,16 @@ class Stream:
         """With the lock held: make sure that a background thread will look at the queue; at once, or when nobody else does."""
         if self._worker is None:
             self._start_worker()
-        lib.acl_emu_bell_ring(self._bell, urgent)
+        lib.acl_emu_wakeup_signal(self._wakeup, urgent)
 
     def _start_worker(self) -> None:
-        if not self.closed and not _exiting:
+        if not self.closed and not callbacks.exiting:
             worker = threading.Thread(target=self._work, name=f"acl-emu stream {self.handle:#x}", daemon=True)
             worker.start()
             self._worker = worker
 
     def _work(self) -> None:
-        while (called := lib.acl_emu_lane_serve(self.lane, _IDLE_NANOSECONDS)) >= 0:
+        while (called := lib.acl_emu_queue_serve(self.queue, _IDLE_NANOSECONDS)) >= 0:
             if not called:
                 with self._lock:
                     lib.acl_emu_new_epoch()  # from now on C asks before it puts work here
@@ -314,43 +294,43 @@ class Stream:
                         return
                 continue
             self._tell_waiting()
-            self._bell.taken = self.submitted  # who runs tasks now calls again when it leaves some
-            if self.lane.waiting or not lib.acl_emu_lane_begin(self.lane):
+            self._wakeup.taken = self.submitted  # who runs tasks now calls again when it leaves some
+            if self.queue.waiting or not lib.acl_emu_queue_begin(self.queue):
                 continue
             try:
-                while not self.lane.waiting and not _exiting and self._run_next(self.submitted):
+                while not self.queue.waiting and not callbacks.exiting and self._run_next(self.submitted):
                     pass
             finally:
-                lib.acl_emu_lane_end(self.lane)
+                lib.acl_emu_queue_end(self.queue)
                 self._tell_waiting()
-            self._bell.taken = self.done
+            self._wakeup.taken = self.done
 
     def _begin(self, place: int) -> bool:
         """Become the thread that runs the tasks; False when ``place`` was reached in the meantime.
 
         Waiting for the place as well, not only for the turn, keeps two streams that wait for each other's events from locking up.
         """
-        if lib.acl_emu_lane_begin(self.lane):
+        if lib.acl_emu_queue_begin(self.queue):
             return True
         counted = False
         try:
             with self._lock:
-                self.lane.waiting += 1
+                self.queue.waiting += 1
                 counted = True
             while self.done < place:
                 gate = self._gate()
-                if lib.acl_emu_lane_begin(self.lane):
+                if lib.acl_emu_queue_begin(self.queue):
                     return True
                 if self.done < place:
                     gate.acquire()
         finally:
             with self._lock:
-                self.lane.waiting -= counted
+                self.queue.waiting -= counted
         return False
 
     def _gate(self) -> threading.Lock:
         """What opens when a thread has got on: who looks after this, and then waits there, misses nothing."""
-        gate = _closed()
+        gate = closed_lock()
         with self._lock:
             self._gates.append(gate)
         return gate
@@ -363,13 +343,13 @@ class Stream:
         self._gates = []
 
     def _tell_waiting(self) -> None:
-        if self.lane.waiting or self.lane.watchers:
+        if self.queue.waiting or self.queue.watchers:
             with self._lock:
                 self._open_gates()
 
     def _run_next(self, last: int) -> bool:
         """As the thread that runs the tasks: run the oldest one, or some that need no Python, up to ``last``; False where there is none."""
-        if lib.acl_emu_lane_run(self.lane, last):
+        if lib.acl_emu_queue_run(self.queue, last):
             return True
         place = self.done + 1
         task = self._tasks.get(place) or self._find_launch(place)
@@ -394,14 +374,14 @@ class Stream:
             finally:
                 if place in self._tasks:
                     del self._tasks[place]
-                lib.acl_emu_lane_reach(self.lane, place)
+                lib.acl_emu_queue_reach(self.queue, place)
         self._tell_waiting()
         return True
 
     def _find_launch(self, place: int) -> Task | None:
         """What a quick call put on the stream at this place; what goes wrong with it is a failure of the task."""
         launch = ffi.new("acl_emu_launch *")
-        if lib.acl_emu_lane_next(self.lane, place, launch):
+        if lib.acl_emu_queue_next(self.queue, place, launch):
             owned = ffi.gc(launch, lib.acl_emu_release_launch)
             return lambda: _run_launch(owned)
         with self._lock:  # whoever has got the place may not have come to use it
@@ -412,207 +392,24 @@ class Stream:
         with self._lock:
             if self._error is None:
                 self._error = error
-            self.lane.troubled = True
+            self.queue.troubled = True
         if self.stop_on_failure:
             self.context.stopped = error
             for stream in list(self.context.streams):
-                stream.lane.troubled = True
-
-
-class Mark:
-    """The point of a stream that an event captured."""
-
-    def __init__(self, stream: Stream, event: Event) -> None:
-        self.stream = stream
-        self.nanoseconds: int | None = None
-        self.place = stream.submit(self._stamp, observe.Work("record", "event record", event=event))
-
-    def _stamp(self) -> None:
-        self.nanoseconds = time.perf_counter_ns()
-
-    @property
-    def reached(self) -> bool:
-        """Whether the stream has come by."""
-        return self.stream.done >= self.place
-
-
-class Event:
-    """A marker in a stream that others can wait for."""
-
-    c_name = "aclrtEvent"
-
-    def __init__(self, context: Context, flags: int, *, extended: bool) -> None:
-        self.context = context
-        self.flags = flags
-        self.extended = extended
-        """Made by aclrtCreateEventExWithFlag: may be recorded again and again, knows no reset and no old queries."""
-        self.mark: Mark | None = None
-        self.model: Model | None = None
-        """What captured it, where it was recorded on a stream that is captured."""
-        self._waits: list[tuple[Stream, int]] = []
-        self.handle = handles.issue(self)
-
-    def record(self, stream: Stream) -> None:
-        """Capture the point after the work now on the stream; earlier waits keep theirs."""
-        self.model = stream.capture
-        if self.model is not None:
-            self.mark = None
-            self.model.mark(self, stream)
-        else:
-            self.mark = Mark(stream, self)
-
-    def make_wait(self, stream: Stream) -> None:
-        """Hold later work of ``stream`` until the captured point is reached."""
-        if self.model is not None and self.model.active and stream.capture in (None, self.model):
-            self.model.wait(self, stream)
-            return
-        mark = self.mark
-        if self.model is not None or (stream.capture is not None and mark is not None):
-            raise AclError(
-                "event is recorded in a capture, and the stream that waits for it is not of the same one, or the other way round",
-                c.ACL_ERROR_RT_CAPTURE_DEPENDENCY,
-            )
-        if mark is None or mark.stream is stream:
-            return
-
-        place = stream.submit(lambda: mark.stream.run_until(mark.place), observe.Work("wait", "event wait", event=self))
-        self._waits = [*self.pending_waits, (stream, place)]
-
-    @property
-    def pending_waits(self) -> list[tuple[Stream, int]]:
-        """The streams that still wait for the event, and the places of their waits."""
-        return [(stream, place) for stream, place in self._waits if stream.done < place]
-
-
-def _closed() -> threading.Lock:
-    """A lock that another thread opens once."""
-    lock = threading.Lock()
-    lock.acquire()
-    return lock
-
-
-Jobs = SimpleQueue[tuple[Task, threading.Lock] | None]
-"""What a thread has to run, and what it opens then; None ends it."""
-
-
-class HostThread:
-    """The internal thread that runs the host functions of one context."""
-
-    def __init__(self) -> None:
-        self._jobs: Jobs = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
-
-    def run(self, function: Task) -> None:
-        """Run ``function`` on the thread and wait for it."""
-        if _exiting:  # Python ends its threads, or has ended them
-            _call_here(function)
-            return
-        finished = _closed()
-        with self._lock:
-            if self._thread is None:
-                self._jobs = SimpleQueue()  # one for each thread, so that none meets the end of another, and each its own last
-                self._thread = threading.Thread(target=self._work, args=(self._jobs,), name="acl-emu host functions", daemon=True)
-                self._thread.start()
-            self._jobs.put((function, finished))
-        finished.acquire()
-
-    def close(self) -> None:
-        """End the thread."""
-        with self._lock:
-            thread, self._thread = self._thread, None
-            if thread is not None:
-                self._jobs.put(None)
-        if thread is not None:
-            thread.join()
-
-    def _work(self, jobs: Jobs) -> None:
-        _running.in_callback = True
-        while (job := jobs.get()) is not None:
-            function, finished = job
-            try:
-                call_user(function)
-            finally:
-                finished.release()
-
-
-def call_user(function: Task) -> None:
-    """Run a user's callback; what it raises is shown, never passed on into the runtime."""
-    try:
-        function()
-    except Exception:
-        threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
-
-
-class ReportQueue:
-    """The callbacks that wait for one user thread to call aclrtProcessReport."""
-
-    def __init__(self, thread: int) -> None:
-        self.thread = thread
-        self.streams: set[Stream] = set()
-        self._jobs: SimpleQueue[tuple[Task, threading.Lock]] = SimpleQueue()
-
-    def launch(self, stream: Stream, function: Task, *, block: bool) -> None:
-        """Hand a callback over; with ``block``, return when it has run or the stream has been unsubscribed."""
-        finished = _closed()
-        if block and (stream.eager or _exiting) and threading.get_ident() == self.thread:
-            _call_here(function)  # the thread that has to process the report is the one that waits here
-            function = _nothing
-        self._jobs.put((function, finished))
-        while block and function is not _nothing and not finished.acquire(timeout=0.05):
-            if stream not in self.streams:
-                return
-
-    def process(self, seconds: float | None) -> bool:
-        """Run one callback on the calling thread; False when none came in time."""
-        with ExitStack() as watching:
-            for stream in list(self.streams):
-                if _exiting:
-                    stream.run_until(stream.submitted)
-                watching.enter_context(stream.watched())
-            try:
-                function, finished = self._jobs.get(timeout=seconds)
-            except Empty:
-                return False
-        try:
-            _call_here(function)
-        finally:
-            finished.release()
-        return True
-
-
-def _call_here(function: Task) -> None:
-    """Run a user's callback on the calling thread."""
-    outer, _running.in_callback = _running.in_callback, True
-    lib.acl_emu_new_epoch()
-    try:
-        call_user(function)
-    finally:
-        _running.in_callback = outer
-
-
-def _nothing() -> None:
-    """A callback that has already run."""
+                stream.queue.troubled = True
 
 
 _numbers = itertools.count()
 _streams: weakref.WeakSet[Stream] = weakref.WeakSet()
-_exiting = False
-
-
-def exiting() -> bool:
-    """Whether the process ends."""
-    return _exiting
 
 
 @ending.when_stopping
 def stop_workers(seconds: float = 2.0) -> None:
     """At the end of the process: no new task is begun, and one that is running may end, unless it is the one that ends the process."""
-    global _exiting
-    _exiting = True
-    deadline = time.monotonic() + (0 if _running.in_callback else seconds)
+    callbacks.exiting = True
+    deadline = time.monotonic() + (0 if in_callback() else seconds)
     for stream in list(_streams):
         worker = stream._worker  # without its lock: a signal handler may call exit while its thread holds it
-        lib.acl_emu_bell_close(stream._bell)
+        lib.acl_emu_wakeup_close(stream._wakeup)
         if worker is not None and worker is not threading.current_thread():
             worker.join(max(0.0, deadline - time.monotonic()))

@@ -33,8 +33,8 @@ from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError
 from acl_emu.core.observe import Call, Tool, Work
 from acl_emu.core.soc import ConfigurationError
-from acl_emu.runtime import memory
-from acl_emu.runtime import stream as streams
+from acl_emu.runtime import callbacks, memory
+from acl_emu.runtime.stream import Stream
 from aclnnop.registry import MODULES, SINGLE_PHASES
 
 VARIABLE = "ACL_EMU_FAULT"
@@ -205,8 +205,8 @@ class Faults(Tool):
         return fail
 
 
-def _hang(stream: streams.Stream) -> None:
-    while not stream.closed and not streams.exiting():
+def _hang(stream: Stream) -> None:
+    while not stream.closed and not callbacks.exiting:
         time.sleep(_HANG_STEP)
 
 

@@ -29,9 +29,10 @@ from acl_emu.core import observe, soc
 from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError
 from acl_emu.core.observe import Call, Place, Span, Tool, Work
+from acl_emu.runtime.event import Event
 from acl_emu.runtime.executor import Executor
 from acl_emu.runtime.memory import Allocation, DeviceMemory
-from acl_emu.runtime.stream import Event, Stream
+from acl_emu.runtime.stream import Stream
 from acl_emu.tools import spell
 from acl_emu.tools.growing_file import GrowingFile
 

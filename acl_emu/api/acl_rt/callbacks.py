@@ -11,7 +11,7 @@ from acl_emu.api.border import Handle, acl
 from acl_emu.core import constants as c
 from acl_emu.core.errors import AclError, InvalidParam, RtParamInvalid
 from acl_emu.runtime import context
-from acl_emu.runtime.stream import ReportQueue
+from acl_emu.runtime.callbacks import ReportQueue
 
 MOST_THREADS = 1024
 

@@ -6,8 +6,8 @@ from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import Handle, acl
 from acl_emu.core.errors import InvalidContext
 from acl_emu.runtime import context as contexts
+from acl_emu.runtime.callbacks import refuse_in_callback
 from acl_emu.runtime.context import Context
-from acl_emu.runtime.stream import refuse_in_callback
 
 
 @acl(HEADER, "aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId)")

@@ -10,7 +10,7 @@ from acl_emu.core import soc
 from acl_emu.core.errors import FeatureNotSupport, FeatureUnsupported, InvalidParam
 from acl_emu.core.soc import Product
 from acl_emu.runtime import capture, context
-from acl_emu.runtime.stream import refuse_in_callback
+from acl_emu.runtime.callbacks import refuse_in_callback
 
 
 @acl(HEADER, "aclError aclrtSetDevice(int32_t deviceId)")

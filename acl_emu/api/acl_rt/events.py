@@ -9,8 +9,9 @@ from acl_emu.core import constants as c
 from acl_emu.core import handles, observe
 from acl_emu.core.errors import AclError, CallOrder, FeatureNotSupport, InvalidParam
 from acl_emu.runtime import context
+from acl_emu.runtime.callbacks import refuse_in_callback
 from acl_emu.runtime.context import find_event
-from acl_emu.runtime.stream import Event, Mark, refuse_in_callback
+from acl_emu.runtime.event import Event, Mark
 
 _DEFAULT_FLAGS = c.ACL_EVENT_SYNC | c.ACL_EVENT_TIME_LINE
 _KNOWN_FLAGS = (

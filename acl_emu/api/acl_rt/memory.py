@@ -13,7 +13,7 @@ from acl_emu.core import observe, soc
 from acl_emu.core._bridge import lib
 from acl_emu.core.errors import AclError, DeviceFault, FeatureNotSupport, InvalidParam, NullParam, RtParamInvalid
 from acl_emu.runtime import capture, context, memory
-from acl_emu.runtime.stream import refuse_in_callback
+from acl_emu.runtime.callbacks import refuse_in_callback
 
 _HUGE_1G = (c.ACL_MEM_MALLOC_HUGE1G_ONLY, c.ACL_MEM_MALLOC_HUGE1G_ONLY_P2P)
 

@@ -11,8 +11,9 @@ from acl_emu.core import constants as c
 from acl_emu.core import handles
 from acl_emu.core.errors import InvalidParam, NullParam
 from acl_emu.runtime import context
+from acl_emu.runtime.callbacks import refuse_in_callback
 from acl_emu.runtime.capture import CaptureError, Model, refuse_stream
-from acl_emu.runtime.stream import Stream, refuse_in_callback
+from acl_emu.runtime.stream import Stream
 
 _MODES = (c.ACL_MODEL_RI_CAPTURE_MODE_GLOBAL, c.ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL, c.ACL_MODEL_RI_CAPTURE_MODE_RELAXED)
 

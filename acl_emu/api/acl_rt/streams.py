@@ -10,8 +10,9 @@ from acl_emu.core import _fast
 from acl_emu.core import constants as c
 from acl_emu.core.errors import AclError, InvalidParam, NullParam, RtParamInvalid
 from acl_emu.runtime import context
+from acl_emu.runtime.callbacks import refuse_in_callback
 from acl_emu.runtime.capture import refuse_stream
-from acl_emu.runtime.stream import Stream, refuse_in_callback
+from acl_emu.runtime.stream import Stream
 
 MOST_STREAMS = 1984
 _LEAST_PRIORITY = 7

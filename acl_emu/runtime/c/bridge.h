@@ -60,24 +60,24 @@ void acl_emu_forget_allocation(int64_t place);
 void acl_emu_watch_faults(uint64_t first, uint64_t end, int device);
 void acl_emu_unwatch_faults(uint64_t first);
 
-/* Bells (bell.c) */
+/* Wakeups (wakeup.c) */
 
 /* What the background thread of a stream waits on. Tasks are numbered from 1. */
 typedef struct {
     int64_t submitted; /* the last task */
     int64_t taken;     /* the last task that has been run, or that a thread is about to run */
-    uint32_t rung, urgent, asleep, closed;
+    uint32_t signalled, urgent, asleep, closed;
     uint32_t gathers; /* whether tasks may gather while more of them come: the last one needs Python's lock */
-} acl_emu_bell;
+} acl_emu_wakeup;
 
 /* Tells of a task; one that is urgent, because it is long or somebody waits for it, is not left to whoever may come to run it. */
-void acl_emu_bell_ring(acl_emu_bell *bell, int urgent);
+void acl_emu_wakeup_signal(acl_emu_wakeup *wakeup, int urgent);
 
 /* Lets the background thread go. */
-void acl_emu_bell_close(acl_emu_bell *bell);
+void acl_emu_wakeup_close(acl_emu_wakeup *wakeup);
 
 /* Waits for a task that nobody else takes: 1. After `idle` nanoseconds without any: 0. When closed: -1. */
-int acl_emu_bell_wait(acl_emu_bell *bell, int64_t idle);
+int acl_emu_wakeup_wait(acl_emu_wakeup *wakeup, int64_t idle);
 
 /* Objects (objects.c) */
 
@@ -144,7 +144,7 @@ typedef struct {
 /* Set while calls need not go through Python: nobody watches. */
 extern int acl_emu_open;
 
-/* All of the objects, plans and lanes are only touched with this lock held. */
+/* All of the objects, plans and queues are only touched with this lock held. */
 void acl_emu_lock(void);
 void acl_emu_unlock(void);
 
@@ -182,13 +182,13 @@ int acl_emu_set_operand(uint64_t executor, uint32_t place, uint64_t address);
 int acl_emu_is_repeatable(uint64_t executor);
 int acl_emu_make_repeatable(uint64_t executor);
 
-/* Copies an object as words, at most `room`, and says how many it has; *kind is 0 where it is not alive. A tensor: address, rank, rank of the
+/* Copies an object as words, at most `capacity`, and says how many it has; *kind is 0 where it is not alive. A tensor: address, rank, rank of the
  * storage, type, format, offset, numbers. An executor: the number of its plan, then the addresses of its tensors. */
-uint64_t acl_emu_read(uint64_t handle, uint32_t *kind, int64_t *words, uint64_t room);
+uint64_t acl_emu_read(uint64_t handle, uint32_t *kind, int64_t *words, uint64_t capacity);
 
-/* How many of a kind are alive; and the handles of all, at most `room`. */
+/* How many of a kind are alive; and the handles of all, at most `capacity`. */
 uint64_t acl_emu_alive(uint32_t kind);
-uint64_t acl_emu_handles(uint64_t *handles, uint64_t room);
+uint64_t acl_emu_handles(uint64_t *handles, uint64_t capacity);
 
 /* Destroys an object, and the members of a list with it: 1; 2 where it is one that its list has destroyed, which is let pass once; else 0. */
 int acl_emu_destroy(uint32_t kind, uint64_t handle);
@@ -259,10 +259,10 @@ int acl_emu_plan_call(uint64_t operator, const acl_emu_arg *arguments, uint64_t 
  * are kept. 0 where a handle is not alive any more, or there is no memory. */
 uint64_t acl_emu_adopt_plan(uint64_t operator, const acl_emu_arg *arguments, uint64_t hash, acl_emu_plan *plan, uint64_t most);
 
-/* Forgets all plans; how many are kept; and numbers of plans that are gone for good, at most `room` at a time. */
+/* Forgets all plans; how many are kept; and numbers of plans that are gone for good, at most `capacity` at a time. */
 void acl_emu_forget_plans(void);
 uint64_t acl_emu_plan_count(void);
-uint64_t acl_emu_gone_plans(uint64_t *numbers, uint64_t room);
+uint64_t acl_emu_gone_plans(uint64_t *numbers, uint64_t capacity);
 
 /* Phase two: 1 where it was carried out. */
 int acl_emu_start(uint64_t operator, uint64_t workspace, uint64_t size, uint64_t executor, uint64_t stream);
@@ -271,7 +271,7 @@ int acl_emu_start(uint64_t operator, uint64_t workspace, uint64_t size, uint64_t
 int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 
-/* Streams (lanes.c) */
+/* Streams (stream_queue.c) */
 
 /* What was put on a stream by phase two in C. It refers to plan and operands. */
 typedef struct {
@@ -284,9 +284,9 @@ typedef struct {
 
 /* A stream, as far as C knows it. Only the thread that has the turn runs tasks. */
 typedef struct {
-    acl_emu_bell bell;
+    acl_emu_wakeup wakeup;
     int64_t done; /* the last task that has been run */
-    int rings; /* whether the background thread is told of tasks */
+    int signals; /* whether the background thread is told of tasks */
     int waits; /* whether synchronizing waits */
     int troubled; /* Python is to be asked before anything is run: there is a failure to tell of, or the context has stopped */
     uintptr_t turn; /* whose it is to run tasks: a number that no other thread has, or 0 */
@@ -295,58 +295,58 @@ typedef struct {
     int ran_short; /* whether the launch that was run last is short */
     int waiting, watchers; /* threads that wait for the turn, and threads that wait without working: Python wakes them */
     unsigned users;
-    acl_emu_launch *launches; /* a ring of `room` */
-    size_t first, count, room;
-} acl_emu_lane;
+    acl_emu_launch *launches; /* a ring buffer of `capacity` */
+    size_t first, count, capacity;
+} acl_emu_queue;
 
-/* Lanes live as long as somebody uses them. */
-acl_emu_lane *acl_emu_lane_new(void);
-void acl_emu_lane_leave(acl_emu_lane *lane);
+/* Queues live as long as somebody uses them. */
+acl_emu_queue *acl_emu_queue_new(void);
+void acl_emu_queue_leave(acl_emu_queue *queue);
 
 /* Remembers that the calling thread may use a stream, until the epoch changes: as long as it has the context, and the stream lives. */
 extern uint64_t acl_emu_epoch;
-void acl_emu_remember_stream(uint64_t stream, acl_emu_lane *lane, uint64_t epoch);
+void acl_emu_remember_stream(uint64_t stream, acl_emu_queue *queue, uint64_t epoch);
 void acl_emu_new_epoch(void);
 
-/* With the lock held: the lane of a stream that the calling thread may use, or NULL. */
-acl_emu_lane *acl_emu_lane_of(uint64_t stream);
+/* With the lock held: the queue of a stream that the calling thread may use, or NULL. */
+acl_emu_queue *acl_emu_queue_of(uint64_t stream);
 
 /* With the lock held: puts a launch on a stream, which takes over the reference to the operands; 0 where there is no memory, or it is
  * closed. */
-int acl_emu_lane_add(acl_emu_lane *lane, acl_emu_plan *plan, acl_emu_operands *operands, uint64_t workspace);
+int acl_emu_queue_add(acl_emu_queue *queue, acl_emu_plan *plan, acl_emu_operands *operands, uint64_t workspace);
 
 /* Gives a task that Python puts on the stream its place: `numbered`. The background thread is told of it where it is to be. */
-void acl_emu_lane_number(acl_emu_lane *lane, int urgent);
+void acl_emu_queue_number(acl_emu_queue *queue, int urgent);
 
 /* Becomes the thread that runs the tasks, if there is none; and lets others, if it is. */
-int acl_emu_lane_begin(acl_emu_lane *lane);
-void acl_emu_lane_end(acl_emu_lane *lane);
+int acl_emu_queue_begin(acl_emu_queue *queue);
+void acl_emu_queue_end(acl_emu_queue *queue);
 
 /* As the thread that runs the tasks: runs some launches, not beyond `place`, and says how many; 0 where the next task needs Python, is not
  * there yet, or where others wait. */
-int64_t acl_emu_lane_run(acl_emu_lane *lane, int64_t place);
+int64_t acl_emu_queue_run(acl_emu_queue *queue, int64_t place);
 
 /* Whether one short launch is all that comes before `place`. */
-int acl_emu_lane_is_short(const acl_emu_lane *lane, int64_t place);
+int acl_emu_queue_is_short(const acl_emu_queue *queue, int64_t place);
 
-/* For the background thread: waits as acl_emu_bell_wait does, and runs what needs no Python. 1: the rest does. */
-int acl_emu_lane_serve(acl_emu_lane *lane, int64_t idle);
+/* For the background thread: waits as acl_emu_wakeup_wait does, and runs what needs no Python. 1: the rest does. */
+int acl_emu_queue_serve(acl_emu_queue *queue, int64_t idle);
 
 /* Copies the launch with this place, with references of its own; 0 where it is none, or not there yet. And their end. */
-int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch);
+int acl_emu_queue_next(acl_emu_queue *queue, int64_t place, acl_emu_launch *launch);
 void acl_emu_release_launch(acl_emu_launch *launch);
 
-/* The addresses of a launch's tensors, at most `room`, and how many there are. */
-uint32_t acl_emu_addresses(const acl_emu_launch *launch, uint64_t *addresses, uint32_t room);
+/* The addresses of a launch's tensors, at most `capacity`, and how many there are. */
+uint32_t acl_emu_addresses(const acl_emu_launch *launch, uint64_t *addresses, uint32_t capacity);
 
 /* The task or launch with this place is done, and gone. */
-void acl_emu_lane_reach(acl_emu_lane *lane, int64_t place);
+void acl_emu_queue_reach(acl_emu_queue *queue, int64_t place);
 
 /* aclrtSynchronizeStream, for C programs. */
 int acl_emu_synchronize(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 
 /* Nothing is put on the stream any more, and what waits there is dropped. */
-void acl_emu_lane_close(acl_emu_lane *lane);
+void acl_emu_queue_close(acl_emu_queue *queue);
 
 /* Device memory (memory.c) */
 
@@ -375,13 +375,13 @@ const acl_emu_usage *acl_emu_memory_usage(const acl_emu_memory *memory);
 /* Counts bytes that are allocated without an address, or fewer than before; 0 where they do not fit. */
 int acl_emu_memory_take(acl_emu_memory *memory, int64_t bytes);
 
-/* An address, or 0 where there is no room; gives one back, and says what it was, if anybody asks: 0 where nothing living begins there. */
+/* An address, or 0 where there is no capacity; gives one back, and says what it was, if anybody asks: 0 where nothing living begins there. */
 uint64_t acl_emu_memory_allocate(acl_emu_memory *memory, uint64_t size, uint64_t padding, int64_t policy);
 int acl_emu_memory_free(uint64_t address, acl_emu_allocation *freed);
 
-/* The allocation that begins last at or below an address; 0 where there is none. And where all begin, at most `room`, and how many there are. */
+/* The allocation that begins last at or below an address; 0 where there is none. And where all begin, at most `capacity`, and how many there are. */
 int acl_emu_memory_find(const acl_emu_memory *memory, uint64_t address, acl_emu_allocation *found);
-uint64_t acl_emu_memory_addresses(const acl_emu_memory *memory, uint64_t *addresses, uint64_t room);
+uint64_t acl_emu_memory_addresses(const acl_emu_memory *memory, uint64_t *addresses, uint64_t capacity);
 
 /* Remembers the memory of the calling thread's device, and what aclrtMalloc adds, until the epoch changes. */
 void acl_emu_remember_memory(acl_emu_memory *memory, uint64_t padding, uint64_t epoch);
@@ -402,12 +402,12 @@ typedef struct {
     int (*plan_call)(uint64_t operator, const acl_emu_arg *arguments, uint64_t *hash, uint64_t *workspace, uint64_t *executor);
     int (*destroy)(uint32_t kind, uint64_t handle);
     int (*start)(uint64_t operator, uint64_t workspace, uint64_t size, uint64_t executor, uint64_t stream);
-    acl_emu_lane *(*lane_of)(uint64_t stream);
-    int (*lane_begin)(acl_emu_lane *lane);
-    int (*lane_is_short)(const acl_emu_lane *lane, int64_t place);
-    int64_t (*lane_run)(acl_emu_lane *lane, int64_t place);
-    void (*lane_end)(acl_emu_lane *lane);
-    void (*lane_leave)(acl_emu_lane *lane);
+    acl_emu_queue *(*queue_of)(uint64_t stream);
+    int (*queue_begin)(acl_emu_queue *queue);
+    int (*queue_is_short)(const acl_emu_queue *queue, int64_t place);
+    int64_t (*queue_run)(acl_emu_queue *queue, int64_t place);
+    void (*queue_end)(acl_emu_queue *queue);
+    void (*queue_leave)(acl_emu_queue *queue);
 } acl_emu_inside;
 const acl_emu_inside *acl_emu_table(void);
 

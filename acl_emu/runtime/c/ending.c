@@ -28,7 +28,7 @@ typedef struct {
 
 static rule rules[FUNCTIONS];
 static living *things;
-static size_t count, room;
+static size_t count, capacity;
 static enum { RUNNING, ENDING, ENDED, FORKED } state;
 static pthread_t last_thread;
 static int exit_code = -1;
@@ -45,13 +45,13 @@ void acl_emu_set_rule(uint32_t function, uint32_t kind, int takes_one, int takes
 
 int acl_emu_leave_living(uint32_t kind, uint64_t value)
 {
-    if (count == room) {
-        size_t larger = room ? 2 * room : 256;
+    if (count == capacity) {
+        size_t larger = capacity ? 2 * capacity : 256;
         living *moved = realloc(things, larger * sizeof *moved);
         if (!moved)
             return 0;
         things = moved;
-        room = larger;
+        capacity = larger;
     }
     things[count++] = (living){kind, value};
     return 1;

@@ -151,12 +151,12 @@ static PyObject *fast_run(fast_path *self, PyObject *const *given, Py_ssize_t co
 }
 
 /* As the thread that runs the tasks: 0 where a signal was heard that is an error. */
-static int run_until(acl_emu_lane *lane, int64_t place)
+static int run_until(acl_emu_queue *queue, int64_t place)
 {
     int64_t ran = 1;
-    while (lane->done < place && ran) {
-        PyThreadState *others = inside->lane_is_short(lane, place) ? NULL : PyEval_SaveThread();
-        ran = inside->lane_run(lane, place);
+    while (queue->done < place && ran) {
+        PyThreadState *others = inside->queue_is_short(queue, place) ? NULL : PyEval_SaveThread();
+        ran = inside->queue_run(queue, place);
         if (others)
             PyEval_RestoreThread(others);
         if (PyErr_CheckSignals())
@@ -172,21 +172,21 @@ static PyObject *synchronize(PyObject *module, PyObject *const *given, Py_ssize_
     if (!inside || count != 1 || !take_number(given[0], &stream))
         Py_RETURN_FALSE;
     inside->lock();
-    acl_emu_lane *lane = *inside->open ? inside->lane_of(stream) : NULL;
-    if (lane)
-        lane->users++;
+    acl_emu_queue *queue = *inside->open ? inside->queue_of(stream) : NULL;
+    if (queue)
+        queue->users++;
     inside->unlock();
-    if (!lane)
+    if (!queue)
         Py_RETURN_FALSE;
-    const int64_t place = __atomic_load_n(&lane->bell.submitted, __ATOMIC_SEQ_CST);
+    const int64_t place = __atomic_load_n(&queue->wakeup.submitted, __ATOMIC_SEQ_CST);
     int heard = 0, done = 0;
-    if (lane->waits && lane->done < place && inside->lane_begin(lane)) {
-        __atomic_store_n(&lane->bell.taken, place, __ATOMIC_SEQ_CST);
-        heard = !run_until(lane, place);
-        inside->lane_end(lane);
+    if (queue->waits && queue->done < place && inside->queue_begin(queue)) {
+        __atomic_store_n(&queue->wakeup.taken, place, __ATOMIC_SEQ_CST);
+        heard = !run_until(queue, place);
+        inside->queue_end(queue);
     }
-    done = lane->waits && lane->done >= place && lane->done == lane->bell.submitted && !lane->troubled && !lane->waiting && !lane->watchers;
-    inside->lane_leave(lane);
+    done = queue->waits && queue->done >= place && queue->done == queue->wakeup.submitted && !queue->troubled && !queue->waiting && !queue->watchers;
+    inside->queue_leave(queue);
     return heard ? NULL : PyBool_FromLong(done);
 }
 

@@ -38,9 +38,9 @@ struct acl_emu_memory {
     acl_emu_usage usage;
     uint64_t start, end, backing, made, frees;
     acl_emu_allocation *allocations; /* by address */
-    size_t count, room;
+    size_t count, capacity;
     range *free; /* by address */
-    size_t free_count, free_room;
+    size_t free_count, free_capacity;
 };
 
 static acl_emu_memory *memories[MEMORIES];
@@ -95,7 +95,7 @@ acl_emu_memory *acl_emu_memory_new(uint64_t start, uint64_t end, uint64_t backin
         made->free = free_ranges;
         made->free[0] = (range){start, end};
         made->free_count = 1;
-        made->free_room = 64;
+        made->free_capacity = 64;
         memories[place] = made;
     } else {
         free(made);
@@ -115,7 +115,7 @@ void acl_emu_memory_close(acl_emu_memory *memory)
     free(memory->free);
     memory->allocations = NULL;
     memory->free = NULL;
-    memory->count = memory->room = memory->free_count = memory->free_room = 0;
+    memory->count = memory->capacity = memory->free_count = memory->free_capacity = 0;
     acl_emu_unlock();
 }
 
@@ -147,18 +147,18 @@ static acl_emu_memory *memory_of(uint64_t address)
 }
 
 /* Room for one more element behind the others; 0 where there is no memory. */
-static int has_room(void *array, size_t count, size_t *room, size_t size)
+static int has_capacity(void *array, size_t count, size_t *capacity, size_t size)
 {
-    if (count < *room)
+    if (count < *capacity)
         return 1;
-    size_t larger = *room ? 2 * *room : 64;
+    size_t larger = *capacity ? 2 * *capacity : 64;
     void *before, *moved;
     memcpy(&before, array, sizeof before);
     moved = realloc(before, larger * size);
     if (!moved)
         return 0;
     memcpy(array, &moved, sizeof moved);
-    *room = larger;
+    *capacity = larger;
     return 1;
 }
 
@@ -207,8 +207,8 @@ static uint64_t allocate(acl_emu_memory *memory, uint64_t size, uint64_t padding
         index = first_fit(memory, step);
     }
     if (index == memory->free_count || usage->used + step > usage->available ||
-        !has_room(&memory->allocations, memory->count, &memory->room, sizeof *memory->allocations) ||
-        !has_room(&memory->free, memory->free_count + 1, &memory->free_room, sizeof *memory->free))
+        !has_capacity(&memory->allocations, memory->count, &memory->capacity, sizeof *memory->allocations) ||
+        !has_capacity(&memory->free, memory->free_count + 1, &memory->free_capacity, sizeof *memory->free))
         return 0;
     const range before = memory->free[index];
     uint64_t first = before.first + gap;
@@ -263,7 +263,7 @@ int acl_emu_memory_free(uint64_t address, acl_emu_allocation *freed)
     acl_emu_memory *memory = memory_of(address);
     size_t place = memory ? begun(memory, address) : 0;
     int found = place && memory->allocations[place - 1].address == address &&
-                has_room(&memory->free, memory->free_count, &memory->free_room, sizeof *memory->free);
+                has_capacity(&memory->free, memory->free_count, &memory->free_capacity, sizeof *memory->free);
     if (found) {
         acl_emu_allocation *allocation = memory->allocations + place - 1;
         range left = {address, address + rounded(allocation->extent, ALIGNMENT)};
@@ -306,11 +306,11 @@ int acl_emu_memory_find(const acl_emu_memory *memory, uint64_t address, acl_emu_
     return place != 0;
 }
 
-uint64_t acl_emu_memory_addresses(const acl_emu_memory *memory, uint64_t *addresses, uint64_t room)
+uint64_t acl_emu_memory_addresses(const acl_emu_memory *memory, uint64_t *addresses, uint64_t capacity)
 {
     acl_emu_lock();
     uint64_t count = memory->count;
-    for (uint64_t i = 0; i < count && i < room; i++)
+    for (uint64_t i = 0; i < count && i < capacity; i++)
         addresses[i] = memory->allocations[i].address;
     acl_emu_unlock();
     return count;

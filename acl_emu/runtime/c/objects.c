@@ -154,11 +154,11 @@ uint64_t acl_emu_alive(uint32_t kind)
     return __atomic_load_n(&alive[kind], __ATOMIC_RELAXED);
 }
 
-uint64_t acl_emu_handles(uint64_t *handles, uint64_t room)
+uint64_t acl_emu_handles(uint64_t *handles, uint64_t capacity)
 {
     uint64_t count = 0;
     acl_emu_lock();
-    for (uint32_t index = 0; index < slots && count < room; index++) {
+    for (uint32_t index = 0; index < slots && count < capacity; index++) {
         if (slot_at(index)->object)
             handles[count++] = handle_of(index);
     }
@@ -175,7 +175,7 @@ static int64_t bytes_from(int64_t offset, int64_t dtype)
 }
 
 /* Room for as many numbers as a tensor with these ranks has; NULL where there is no memory. */
-static int64_t *room_for(acl_emu_tensor *tensor, int64_t rank, int64_t storage_rank)
+static int64_t *numbers_for(acl_emu_tensor *tensor, int64_t rank, int64_t storage_rank)
 {
     size_t count = (size_t)(2 * rank + storage_rank);
     return count <= ACL_EMU_INLINE ? tensor->own_numbers : malloc(count * sizeof *tensor->numbers);
@@ -214,7 +214,7 @@ int acl_emu_create_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg
         ((storage != dims || storage_rank > rank) && !acl_emu_readable(storage, storage_rank * sizeof *dims)))
         return 0;
     acl_emu_tensor *made = malloc(sizeof *made);
-    int64_t *numbers = made ? room_for(made, (int64_t)rank, (int64_t)storage_rank) : NULL;
+    int64_t *numbers = made ? numbers_for(made, (int64_t)rank, (int64_t)storage_rank) : NULL;
     if (!numbers) {
         free(made);
         return 0;
@@ -238,7 +238,7 @@ int acl_emu_create_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg
 uint64_t acl_emu_make_tensor(const int64_t *numbers, int64_t rank, int64_t storage_rank, int64_t dtype, int64_t format, int64_t offset, uint64_t address)
 {
     acl_emu_tensor *made = malloc(sizeof *made);
-    int64_t *own = made ? room_for(made, rank, storage_rank) : NULL;
+    int64_t *own = made ? numbers_for(made, rank, storage_rank) : NULL;
     if (!own) {
         free(made);
         return 0;
@@ -258,7 +258,7 @@ int acl_emu_change_tensor(uint64_t handle, const int64_t *numbers, int64_t rank,
 {
     acl_emu_lock();
     acl_emu_tensor *tensor = acl_emu_find(handle, ACL_EMU_TENSOR);
-    int64_t *own = tensor ? room_for(tensor, rank, storage_rank) : NULL;
+    int64_t *own = tensor ? numbers_for(tensor, rank, storage_rank) : NULL;
     if (own) {
         if (tensor->numbers != tensor->own_numbers)
             free(tensor->numbers);
@@ -546,14 +546,14 @@ int acl_emu_make_repeatable(uint64_t executor)
 
 /* What Python sees */
 
-static uint64_t put(int64_t *words, uint64_t room, uint64_t place, int64_t word)
+static uint64_t put(int64_t *words, uint64_t capacity, uint64_t place, int64_t word)
 {
-    if (place < room)
+    if (place < capacity)
         words[place] = word;
     return place + 1;
 }
 
-uint64_t acl_emu_read(uint64_t handle, uint32_t *kind, int64_t *words, uint64_t room)
+uint64_t acl_emu_read(uint64_t handle, uint32_t *kind, int64_t *words, uint64_t capacity)
 {
     uint64_t count = 0;
     acl_emu_lock();
@@ -564,19 +564,19 @@ uint64_t acl_emu_read(uint64_t handle, uint32_t *kind, int64_t *words, uint64_t 
         const acl_emu_tensor *tensor = (const acl_emu_tensor *)object;
         const int64_t head[] = {(int64_t)tensor->address, tensor->rank, tensor->storage_rank, tensor->dtype, tensor->format, tensor->offset};
         for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-            count = put(words, room, count, head[i]);
+            count = put(words, capacity, count, head[i]);
         for (int64_t i = 0; i < 2 * tensor->rank + tensor->storage_rank; i++)
-            count = put(words, room, count, tensor->numbers[i]);
+            count = put(words, capacity, count, tensor->numbers[i]);
     } else if (*kind == ACL_EMU_EXECUTOR) {
         const acl_emu_executor *executor = (const acl_emu_executor *)object;
         const acl_emu_operands *operands = executor->operands;
-        count = put(words, room, count, (int64_t)executor->plan->number);
+        count = put(words, capacity, count, (int64_t)executor->plan->number);
         for (uint32_t i = 0; i < operands->count; i++)
-            count = put(words, room, count, (int64_t)address_of(operands->items[i].tensor, operands->items[i].start));
+            count = put(words, capacity, count, (int64_t)address_of(operands->items[i].tensor, operands->items[i].start));
     } else if (*kind) {
         const acl_emu_values *values = (const acl_emu_values *)object;
         for (uint64_t i = 0; i < values->count; i++)
-            count = put(words, room, count, values->words[i]);
+            count = put(words, capacity, count, values->words[i]);
     }
     acl_emu_unlock();
     return count;

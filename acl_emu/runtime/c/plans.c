@@ -44,30 +44,30 @@ static struct {
 static kept **buckets;
 static size_t bucket_count;
 static kept **clock_order;
-static size_t kept_count, kept_room, hand;
+static size_t kept_count, kept_capacity, hand;
 
 static uint64_t *gone; /* numbers of plans */
-static size_t gone_count, gone_room;
+static size_t gone_count, gone_capacity;
 
 /* What describe() finds. */
 static int64_t *key;
-static size_t key_words, key_room;
+static size_t key_words, key_capacity;
 static acl_emu_tensor **tensors;
-static size_t tensor_count, tensor_room;
+static size_t tensor_count, tensor_capacity;
 
 /* Room for one more element; 0 where there is no memory. */
-static int grow(void *array, size_t count, size_t *room, size_t size)
+static int grow(void *array, size_t count, size_t *capacity, size_t size)
 {
-    if (count < *room)
+    if (count < *capacity)
         return 1;
-    size_t larger = *room ? 2 * *room : 256;
+    size_t larger = *capacity ? 2 * *capacity : 256;
     void *moved, *before;
     memcpy(&before, array, sizeof before);
     moved = realloc(before, larger * size);
     if (!moved)
         return 0;
     memcpy(array, &moved, sizeof moved);
-    *room = larger;
+    *capacity = larger;
     return 1;
 }
 
@@ -103,7 +103,7 @@ void acl_emu_connect_operator(uint32_t phase_one, uint32_t phase_two, uint64_t o
 
 static int add_word(int64_t word)
 {
-    if (!grow(&key, key_words, &key_room, sizeof *key))
+    if (!grow(&key, key_words, &key_capacity, sizeof *key))
         return 0;
     key[key_words++] = word;
     return 1;
@@ -121,7 +121,7 @@ static int add_words(const int64_t *words, uint64_t count)
 static int add_tensor(uint64_t handle)
 {
     acl_emu_tensor *tensor = handle ? acl_emu_find(handle, ACL_EMU_TENSOR) : NULL;
-    if ((handle && !tensor) || !grow(&tensors, tensor_count, &tensor_room, sizeof *tensors))
+    if ((handle && !tensor) || !grow(&tensors, tensor_count, &tensor_capacity, sizeof *tensors))
         return 0;
     tensors[tensor_count++] = tensor;
     if (!tensor)
@@ -254,7 +254,7 @@ static int add_buckets(void)
 static void keep(uint64_t hash, acl_emu_plan *plan, uint64_t most)
 {
     if (!most || find_kept(hash) || (kept_count >= bucket_count && !add_buckets()) ||
-        !grow(&clock_order, kept_count, &kept_room, sizeof *clock_order))
+        !grow(&clock_order, kept_count, &kept_capacity, sizeof *clock_order))
         return;
     kept *made = malloc(sizeof *made + key_words * sizeof *key);
     if (!made)
@@ -286,11 +286,11 @@ uint64_t acl_emu_plan_count(void)
     return kept_count;
 }
 
-uint64_t acl_emu_gone_plans(uint64_t *numbers, uint64_t room)
+uint64_t acl_emu_gone_plans(uint64_t *numbers, uint64_t capacity)
 {
     uint64_t count = 0;
     acl_emu_lock();
-    while (count < room && gone_count)
+    while (count < capacity && gone_count)
         numbers[count++] = gone[--gone_count];
     acl_emu_unlock();
     return count;
@@ -312,7 +312,7 @@ void acl_emu_release_plan(acl_emu_plan *plan)
 {
     if (--plan->references)
         return;
-    if (grow(&gone, gone_count, &gone_room, sizeof *gone)) /* otherwise Python keeps its part */
+    if (grow(&gone, gone_count, &gone_capacity, sizeof *gone)) /* otherwise Python keeps its part */
         gone[gone_count++] = plan->number;
     free(plan);
 }
@@ -389,13 +389,13 @@ int acl_emu_start(uint64_t operator, uint64_t workspace, uint64_t size, uint64_t
 {
     int done = 0;
     acl_emu_lock();
-    acl_emu_lane *lane = acl_emu_open ? acl_emu_lane_of(stream) : NULL;
-    acl_emu_executor *found = lane ? acl_emu_find(executor, ACL_EMU_EXECUTOR) : NULL;
+    acl_emu_queue *queue = acl_emu_open ? acl_emu_queue_of(stream) : NULL;
+    acl_emu_executor *found = queue ? acl_emu_find(executor, ACL_EMU_EXECUTOR) : NULL;
     if (found && found->plan->operator == operator && size >= found->plan->workspace && (workspace || !size)) {
         done = found->plan->empty;
         acl_emu_operands *operands = done ? NULL : acl_emu_take_operands(found);
         if (operands) {
-            done = acl_emu_lane_add(lane, found->plan, operands, workspace);
+            done = acl_emu_queue_add(queue, found->plan, operands, workspace);
             if (!done)
                 acl_emu_release_operands(operands);
         }
@@ -421,12 +421,12 @@ static const acl_emu_inside table = {
     .plan_call = acl_emu_plan_call,
     .destroy = acl_emu_destroy,
     .start = acl_emu_start,
-    .lane_of = acl_emu_lane_of,
-    .lane_begin = acl_emu_lane_begin,
-    .lane_is_short = acl_emu_lane_is_short,
-    .lane_run = acl_emu_lane_run,
-    .lane_end = acl_emu_lane_end,
-    .lane_leave = acl_emu_lane_leave,
+    .queue_of = acl_emu_queue_of,
+    .queue_begin = acl_emu_queue_begin,
+    .queue_is_short = acl_emu_queue_is_short,
+    .queue_run = acl_emu_queue_run,
+    .queue_end = acl_emu_queue_end,
+    .queue_leave = acl_emu_queue_leave,
 };
 
 const acl_emu_inside *acl_emu_table(void)

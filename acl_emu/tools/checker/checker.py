@@ -13,8 +13,9 @@ from acl_emu.core import notes
 from acl_emu.core.errors import AclError
 from acl_emu.core.observe import Call, Tool, Work
 from acl_emu.runtime import memory
+from acl_emu.runtime.event import Event
 from acl_emu.runtime.memory import Allocation, DeviceMemory, Region
-from acl_emu.runtime.stream import Event, Stream
+from acl_emu.runtime.stream import Stream
 from acl_emu.tools.checker.blocks import Block
 from acl_emu.tools.checker.exit_code import set_exit_code, watch_exit_code
 from acl_emu.tools.checker.findings import Finding, Findings, origin_now, origin_of

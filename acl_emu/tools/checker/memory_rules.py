@@ -10,8 +10,9 @@ from acl_emu.core import constants as c
 from acl_emu.core.errors import DeviceFault
 from acl_emu.core.observe import Call, Span, Work
 from acl_emu.runtime import context, memory
+from acl_emu.runtime.callbacks import in_callback
 from acl_emu.runtime.executor import Indices
-from acl_emu.runtime.stream import Stream, in_callback
+from acl_emu.runtime.stream import Stream
 from acl_emu.tools.checker.blocks import Block, Book, Use
 from acl_emu.tools.checker.findings import Findings, Origin, origin_now, origin_of
 from acl_emu.tools.checker.order import Clock, Order
