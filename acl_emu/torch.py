@@ -8,8 +8,9 @@ import os
 import sys
 from pathlib import Path
 
-from acl_emu.cface import cache, toolkit
+from acl_emu.cface import toolkit
 from acl_emu.cface.build import LIBRARY
+from acl_emu.core import cache
 
 
 def _prepare() -> None:

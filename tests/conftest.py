@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+os.environ["ACL_EMU_COMPILE"] = "off"  # no test depends on what a cache holds, but for those of compiling on demand
+
 import acl_emu as acl
 from acl_emu.core import errors, handles, soc
 from acl_emu.runtime import context, plans
@@ -75,7 +77,7 @@ def schedule(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own, with some environment variables."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("ACL_EMU_", "ASCEND_"))}
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("ACL_EMU_", "ASCEND_"))} | {"ACL_EMU_COMPILE": "off"}
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, env={**env, **environment})
 
 

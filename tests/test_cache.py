@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from acl_emu.cface import cache
+from acl_emu.core import cache
 from tests.command import HELLO, acl_emu
 
 NOBODY = 65534
@@ -118,7 +118,7 @@ def test_code_that_another_user_planted_is_not_run(tmp_path: Path) -> None:
 
 def test_where_it_is(tmp_path: Path) -> None:
     def where(**environment: str) -> str:
-        code = "from acl_emu.cface import cache; print(cache.folder())"
+        code = "from acl_emu.core import cache; print(cache.folder())"
         env = {**os.environ, "TMPDIR": str(tmp_path), **environment}
         return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True).stdout.strip()
 

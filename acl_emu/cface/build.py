@@ -15,7 +15,6 @@ import importlib
 import importlib.metadata
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -30,6 +29,14 @@ from typing import NamedTuple
 
 PACKAGE = Path(__file__).resolve().parents[1]
 ROOT = PACKAGE.parent
+if __name__ == "__main__":
+    # Neither package can be imported before it is built. Parts of them can, below parents that import nothing.
+    for name in ("acl_emu", "aclnnop"):
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__path__ = [str(ROOT / name)]
+
+from acl_emu.core.compiler import COMPILER, ENGINE_FLAGS, FLAGS, MACHINE, TILE_FLAGS, variants  # noqa: E402
+
 BUILD = ROOT / "build" / "native"
 C_FACE, ENGINE_SOURCES, RUNTIME_SOURCES = (PACKAGE / folder / "c" for folder in ("cface", "engine", "runtime"))
 INCLUDES = tuple(f"-I{PACKAGE / folder / 'c'}" for folder in ("runtime", "engine"))
@@ -38,10 +45,6 @@ ENGINE = "libacl_emu_engine.so"
 ALIAS = "libacl_emu_alias.so"
 ALIAS_NAME = f"{ALIAS}.{'x' * 40}"
 """What an alias is called before a toolkit gives it the name of another library: long enough for each."""
-COMPILER = (os.environ.get("CC") or "cc").split()
-FLAGS = ("-std=gnu11", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden")
-# Every operation is rounded as written: no contraction, nothing of -ffast-math that could change a number.
-ENGINE_FLAGS = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi")
 
 
 class Job(NamedTuple):
@@ -110,21 +113,6 @@ def _bridge() -> Path:
 
 
 # What there is to build
-
-
-MACHINE = platform.machine()
-
-
-def variants(machine: str) -> dict[str, tuple[str, ...]]:
-    """The instruction sets that are worth compiling for, and what the compiler is told."""
-    if machine != "x86_64":
-        return {"baseline": ()}
-    v3 = ("-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2")
-    return {"baseline": (), "v3": v3, "v4": (*v3, "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512")}
-
-
-TILE_FLAGS = ("-O3", "--param=vect-epilogues-nomask=0")
-"""At -O2 gcc leaves loops as they are. What is left over behind whole vectors is not worth loops of its own."""
 
 
 def variants_of(source: Path, stem: str, table: str, machine: str, flags: tuple[str, ...] = ("-O3",)) -> list[Job]:
@@ -198,7 +186,7 @@ def _jobs(sources: Iterable[Path], *flags: str) -> list[Job]:
 def compiled(job: Job, folder: Path) -> Path:
     """The object of a source file; compiled where it is not up to date."""
     target = folder / f"{job.name}.o"
-    command = [*COMPILER, *FLAGS, *INCLUDES, *job.flags, "-c", str(job.source)]
+    command = [*COMPILER, *FLAGS, "-fvisibility=hidden", *INCLUDES, *job.flags, "-c", str(job.source)]
     note, read = target.with_suffix(".command"), target.with_suffix(".d")
     if not _is_current(target, note, command) or _newer_than(target, _dependencies(read)):
         note.unlink(missing_ok=True)
@@ -329,10 +317,6 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    # Neither package can be imported before it is built. Parts of them can, below parents that import nothing.
-    for name in ("acl_emu", "aclnnop"):
-        sys.modules[name] = types.ModuleType(name)
-        sys.modules[name].__path__ = [str(ROOT / name)]
     try:
         main(sys.argv[1:])
     except subprocess.CalledProcessError as error:

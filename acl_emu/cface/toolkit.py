@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from acl_emu.cface import cache, headers
+from acl_emu.cface import headers
 from acl_emu.cface.build import ALIAS, ALIAS_NAME, LIBRARY
-from acl_emu.core import documented, soc
+from acl_emu.core import cache, documented, soc
 
 PACKAGE = Path(__file__).resolve().parents[1]
 OTHER_NAMES = (

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
-from acl_emu.cface import cache, toolkit
+from acl_emu.cface import toolkit
 from acl_emu.cli.failure import Failure, chip_named
-from acl_emu.core import soc
+from acl_emu.core import cache, soc
 
 
 @click.command("toolkit")
@@ -55,9 +55,15 @@ def ops(name: str | None) -> None:
 @click.argument("arguments", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--soc", "chip", help="Chip to emulate, such as Ascend910B1 (default) or Ascend310P3.")
 @click.option("--json", "for_tools", is_flag=True, help="For tools.")
-def explain(operator: str, arguments: tuple[str, ...], chip: str | None, for_tools: bool) -> None:
+@click.option("--c", "rendered", is_flag=True, help="The loops in C that the plan is compiled to, instead of the plan.")
+def explain(operator: str, arguments: tuple[str, ...], chip: str | None, for_tools: bool, rendered: bool) -> None:
     """Show what phase one of OPERATOR does with arguments such as self=4x8:FLOAT: checks, plan, workspace. Exit code 1 if it would fail."""
+    from acl_emu import engine
     from acl_emu.tools import explain as explaining
+    from acl_emu.tools.rendered import as_c
+
+    if rendered and (for_tools or not arguments):
+        raise Failure("--c needs arguments, and no --json")
 
     if chip is not None:
         os.environ["ACL_EMU_SOC"] = chip_named(chip).name
@@ -67,10 +73,12 @@ def explain(operator: str, arguments: tuple[str, ...], chip: str | None, for_too
             found = explaining.find(operator)
             click.echo(explaining.declaration_as_json(found) if for_tools else explaining.declaration_as_text(found, width), nl=False)
             return
-        with explaining.explained(operator, arguments) as explanation:
+        with engine.collected() as fusions, explaining.explained(operator, arguments) as explanation:
             text = explaining.as_json(explanation) if for_tools else explaining.as_text(explanation, width, _painter())
     except (explaining.Mistake, soc.ConfigurationError) as error:
         raise Failure(str(error)) from None
+    if rendered and explanation.outcome.error is None:
+        text = as_c(explanation.operator.name, fusions)
     click.echo(text, nl=False)
     sys.exit(0 if explanation.outcome.error is None else 1)
 

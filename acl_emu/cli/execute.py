@@ -9,10 +9,11 @@ from pathlib import Path
 
 import click
 
-from acl_emu.cface import cache, toolkit
+from acl_emu.cface import toolkit
 from acl_emu.cli import options, process
 from acl_emu.cli.afterwards import Afterwards
 from acl_emu.cli.failure import Failure
+from acl_emu.core import cache
 from acl_emu.tools.pages import SampleError
 
 

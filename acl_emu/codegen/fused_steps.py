@@ -21,10 +21,9 @@ from acl_emu.spec.kinds import BoolKind, IntKind
 from aclnnop.registry import MODULES
 
 
-def collected() -> list[Fusion]:
+def of_examples() -> list[Fusion]:
     """What could be fused in the examples of all operators, and in the same calls with other choices."""
-    engine.requests = []
-    try:
+    with engine.collected() as found:
         for name in sorted(MODULES):
             operator = aclnnop.find(name)
             for build, products in operator.example_sources:
@@ -34,9 +33,7 @@ def collected() -> list[Fusion]:
                     # A choice may not fit an example, a type may have no array.
                     with contextlib.suppress(acl.AclCallError, TypeError, ValueError):
                         acl.call(name, *values)
-        return engine.requests
-    finally:
-        engine.requests = None
+    return found
 
 
 def _calls(operator: Operator, example: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -51,4 +48,4 @@ def _values(kind: Any, value: Any) -> list[Any]:
 
 if __name__ == "__main__":
     bindings.PATH = Path(sys.argv[1])
-    Path(sys.argv[2]).write_text(source_of(fusion.text for fusion in collected()), encoding="utf-8")
+    Path(sys.argv[2]).write_text(source_of(fusion.text for fusion in of_examples()), encoding="utf-8")

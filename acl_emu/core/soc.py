@@ -152,7 +152,7 @@ def choose(variables: dict[str, str]) -> Iterator[None]:
 
 def read_again() -> None:
     """Forget what the variables were."""
-    for cached in (current, visible_devices, threads, native, schedule, cann_version):
+    for cached in (current, visible_devices, threads, native, compiling, schedule, cann_version):
         cached.cache_clear()
 
 
@@ -210,6 +210,18 @@ def native() -> bool:
     return text == "1"
 
 
+COMPILING = ("background", "wait", "off")
+
+
+@lru_cache(maxsize=None)
+def compiling() -> str:
+    """ACL_EMU_COMPILE: when fused steps are compiled that the package was built without."""
+    name = read("ACL_EMU_COMPILE") or COMPILING[0]
+    if name not in COMPILING:
+        raise ConfigurationError(f"ACL_EMU_COMPILE={name!r} is unknown; known are {', '.join(COMPILING)}")
+    return name
+
+
 CANN_VERSIONS = ("8.3.RC1", "8.5.0", "9.0.0")
 
 
@@ -239,7 +251,7 @@ _shown: set[str] = set()
 
 def check_values() -> None:
     """Raise a ConfigurationError for any variable whose value means nothing."""
-    for value in (current, visible_devices, schedule, threads, native, cann_version):
+    for value in (current, visible_devices, schedule, threads, native, compiling, cann_version):
         value()
 
 

@@ -6,27 +6,38 @@ ACL_EMU_NATIVE=0 is set, numpy runs it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from acl_emu.core import dtypes
+from acl_emu.core import dtypes, soc
 from acl_emu.engine.bindings import Nest, library, nest_of
 from acl_emu.engine.capture import Input, capture
 from acl_emu.engine.graph import DType, Graph, Uncapturable
 from acl_emu.engine.lower import lower
 from acl_emu.engine.program import Layout
-from acl_emu.engine.render import Fusion
+from acl_emu.engine.render import Fusion, Late
 
-__all__ = ["Layout", "Nest", "apply", "compiled", "compiled_cast", "layout_of", "nest_for"]
+__all__ = ["Layout", "Nest", "apply", "collected", "compiled", "compiled_cast", "layout_of", "nest_for"]
 
 Array = npt.NDArray[Any]
 
-requests: list[Fusion] | None = None
-"""Where fused steps are noted that programs could use, if somebody collects them."""
+_requests: list[Fusion] | None = None
+
+
+@contextmanager
+def collected() -> Iterator[list[Fusion]]:
+    """The fused steps that programs which are made meanwhile could use, whether the engine has them or not."""
+    global _requests
+    before, _requests = _requests, []
+    try:
+        yield _requests
+    finally:
+        _requests = before
 
 
 def compiled(
@@ -86,11 +97,20 @@ def _made(
 def _nest(graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], *, on_host: bool) -> Nest | None:
     entries = library()
     assert entries is not None
-    program = lower(graph, reads, writes, entries.tables, request=None if requests is None else requests.append).numbers()
+    request = None if _requests is None else _requests.append
+    program = lower(graph, reads, writes, entries.tables, request=request, late=_late).numbers()
     layouts = (*reads, *writes)
     numbers = nest_of(program, layouts)
     elements = max(int(np.prod(layout.shape)) for layout in layouts)
     return None if numbers is None else Nest(numbers, len(layouts), elements, on_host=on_host)
+
+
+def _late(fusion: Fusion) -> Late | None:
+    if _requests is not None or soc.compiling() == "off":
+        return None
+    from acl_emu.engine import on_demand  # most programs never need it
+
+    return on_demand.step_for(fusion)
 
 
 def compiled_cast(read: Layout, write: Layout) -> Nest | None:

@@ -26,7 +26,7 @@ from acl_emu.engine.program import (
     Step,
     code_of,
 )
-from acl_emu.engine.render import Fusion, fuse, is_fusable, short
+from acl_emu.engine.render import Fusion, Late, fuse, is_fusable, short
 
 _CHEAP = frozenset({"add", "subtract", "multiply", "negative", "absolute", "equal", "not_equal", "less", "less_equal", "where", "cast"})
 """Worth computing again in a later phase, rather than keeping."""
@@ -40,21 +40,35 @@ class Tables(NamedTuple):
 
 
 def lower(
-    graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], tables: Tables, *, request: Callable[[Fusion], Any] | None = None
+    graph: Graph,
+    reads: Sequence[Layout],
+    writes: Sequence[Layout],
+    tables: Tables,
+    *,
+    request: Callable[[Fusion], Any] | None = None,
+    late: Callable[[Fusion], Late | None] = lambda _: None,
 ) -> Program:
     """The program that computes ``graph``; raises Uncapturable where the engine has no step for it.
 
-    ``request`` is told every set of steps that could be one fused step, whether there is one or not.
+    ``request`` is told every set of steps that could be one fused step, whether there is one or not; ``late`` gives those that the engine
+    does not have, but may get.
     """
-    return _Lowering(graph, reads, writes, tables, request).program()
+    return _Lowering(graph, reads, writes, tables, request, late).program()
 
 
 class _Lowering:
     def __init__(
-        self, graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], tables: Tables, request: Callable[[Fusion], Any] | None
+        self,
+        graph: Graph,
+        reads: Sequence[Layout],
+        writes: Sequence[Layout],
+        tables: Tables,
+        request: Callable[[Fusion], Any] | None,
+        late: Callable[[Fusion], Late | None],
     ) -> None:
         self.tables = tables
         self.request = request
+        self.late = late
         self.layouts = (*reads, *writes)
         self.reads = len(reads)
         self.outputs = [node.resolved for node in graph.outputs]
@@ -146,7 +160,7 @@ class _Lowering:
         calls = [step for step in steps if step.code != "store" and step.code != "load"]
         return (
             not self.axes
-            and [step.code for step in calls] == ["call"]
+            and [step.is_call for step in calls] == [True]
             and not any(spread for _, spread in self.constants.values())
             and all(step.at for step in steps if step.code == "store")
             and all(
@@ -254,6 +268,11 @@ class _Filling:
         self.phase = lowering.phases[number]
         self.registers: dict[Node, int] = {}
         self.uses: dict[Node, int] = {}
+        self.reserved: dict[Node, int] = {}
+        """Registers of nodes that are computed in one of two ways, the same in both."""
+        self.scans: dict[Node, int] = {}
+        self.last_fused: Step | None = None
+        """The last step of the fused way, where there are two."""
 
     def fill(self) -> None:
         """Reductions first, then what is kept; stores come last: a result may lie where an input lies."""
@@ -276,9 +295,9 @@ class _Filling:
             accumulators[node] = self._accumulator(node, argument.dtype)
             self._add("reduce", accumulators[node], argument.dtype.itemsize, self._value(argument))
         stored = [(index, node, self._value(node)) for index, node in lane_stores]
-        last = self.phase.tiles[-1] if self.phase.tiles else None
+        last = [step for step in (*self.phase.tiles[-1:], self.last_fused) if step is not None]
         for index, node, register in stored:
-            direct = last is not None and last.code == "call" and register in last.results and node not in self.all.kept
+            direct = bool(last) and all(step.is_call and register in step.results for step in last) and node not in self.all.kept
             self._add("store", code_of(node.dtype), self.all.reads + index, register, int(direct))
         self._finish(accumulators, [(index, node) for index, node in stores if node in self.all.rows])
 
@@ -310,11 +329,31 @@ class _Filling:
             if self.all.request is not None:
                 self.all.request(fusion)
             if fusion.digest in self.all.tables.steps:
-                self._fused(fusion, self.all.tables.steps[fusion.digest], before, after)
+                self._fused(fusion, "call", self.all.tables.steps[fusion.digest], before, after)
                 return
+            late = self.all.late(fusion)
+            if late is not None:
+                self._fused(fusion, "call_late", late.address, before, after)
+                if not late.ready:
+                    self._unless_compiled(late, wanted)
+                return
+        self._singles(wanted)
+
+    def _singles(self, wanted: Sequence[Node]) -> None:
         self.uses = self._count_uses(wanted)
         for node in wanted:
             self._value(node)
+
+    def _unless_compiled(self, late: Late, wanted: Sequence[Node]) -> None:
+        """Before what has been added comes a question, and behind it what is done where the answer is no: single steps."""
+        fused, registers = self.phase.tiles, self.registers
+        self.reserved = {node: registers[node] for node in wanted if node in registers}
+        self.phase.tiles, self.registers = [], {}
+        self._singles(wanted)
+        single, self.last_fused = self.phase.tiles, fused[-1]
+        question, end = Step("unless_late", late.address, len(fused) + 1), Step("skip", y=len(single))
+        self.phase.tiles = [question, *fused, end, *single]
+        self.registers = {node: slot for node, slot in self.registers.items() if registers.get(node) == slot}
 
     def _needed(self, wanted: Sequence[Node]) -> list[Node]:
         """What a phase computes, after its arguments."""
@@ -344,17 +383,19 @@ class _Filling:
         arguments = [argument.resolved for argument in node.arguments]
         return any(argument in on or self._depends(argument, on) for argument in arguments)
 
-    def _fused(self, fusion: Fusion, function: int, before: Sequence[Node], after: Sequence[Node]) -> None:
+    def _fused(self, fusion: Fusion, code: str, function: int, before: Sequence[Node], after: Sequence[Node]) -> None:
         for node in before:
             self._single(node)
         arguments = tuple(self.all.constant(node, spread=False) if node.op == "constant" else self._value(node) for node in fusion.inputs)
         results = tuple(self._result(node) for node in fusion.results)
-        self._add("call", function, results=results, arguments=arguments)
+        self._add(code, function, results=results, arguments=arguments)
         for node in after:
             self._single(node)
 
     def _result(self, node: Node) -> int:
         """The register that a node is computed in."""
+        if node in self.reserved:
+            self.registers[node] = self.reserved[node]
         if node not in self.registers:
             kept = self.all.kept.get(node)
             # A result may be computed where it is stored: nothing else goes through its register.
@@ -393,8 +434,9 @@ class _Filling:
         if node.op == "cast":
             self._add("cast", code_of(node.dtype), sources[0], self._result(node), code_of(arguments[0].dtype))
         elif node.op in SCANS:
-            accumulator = self._accumulator(node, arguments[0].dtype)
-            self._add("scan", accumulator, sources[0], self._result(node), node.dtype.itemsize)
+            if node not in self.scans:
+                self.scans[node] = self._accumulator(node, arguments[0].dtype)
+            self._add("scan", self.scans[node], sources[0], self._result(node), node.dtype.itemsize)
         else:
             self._add("call", self.all.function(node), results=(self._result(node),), arguments=sources)
 

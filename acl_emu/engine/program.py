@@ -14,8 +14,9 @@ from acl_emu.engine.graph import DType, Shape
 # What follows is known to acl_emu/engine/c/engine.h and engine_program.h.
 MOST_DIMS, MOST_OPERANDS, MOST_SLOTS, MOST_ACCUMULATORS = 8, 32, 64, 16
 DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
-_CODES = {name: code for code, name in enumerate(("call", "load", "cast", "store", "reduce", "scan", "finish", "spread"))}
-_HEADER_WORDS = 21
+_STEP_CODES = ("call", "load", "cast", "store", "reduce", "scan", "finish", "spread", "call_late", "unless_late", "skip")
+_CODES = {name: code for code, name in enumerate(_STEP_CODES)}
+_HEADER_WORDS = 23
 
 
 class Layout(NamedTuple):
@@ -37,6 +38,11 @@ class Step(NamedTuple):
     at: int = 0
     results: tuple[int, ...] = ()
     arguments: tuple[int, ...] = ()
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a function of registers."""
+        return self.code == "call" or self.code == "call_late"
 
 
 @dataclass
@@ -107,7 +113,7 @@ class Program:
         pool: list[int] = []
         coded: list[int] = []
         for step in steps:
-            at = len(pool) if step.code == "call" else step.at
+            at = len(pool) if step.is_call else step.at
             coded += (_CODES[step.code], step.x, step.y, step.z, at, len(step.results), len(step.arguments))
             pool += (*step.results, *step.arguments)
         parts = [
@@ -118,6 +124,7 @@ class Program:
             spans,
             coded,
             pool,
+            list(dict.fromkeys(step.x for step in steps if step.code.endswith("_late"))),
         ]
         places = [_HEADER_WORDS]
         for part in parts:
@@ -126,6 +133,7 @@ class Program:
             *(places.pop(), self.reads, len(self.operands), self.slots, len(self.constants), len(self.kept), len(accumulators)),
             *(len(self.phases), self.width, sum(1 << (-1 - axis) for axis in self.axes)),
             *map(int, (self.ordered, self.in_parts, self.in_place, self.unbuffered)),
+            len(parts[-1]),
             *places,
         ]
         assert len(header) == _HEADER_WORDS

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from acl_emu.engine.graph import REDUCTIONS, SCANS, DType, Node
 
@@ -26,8 +26,6 @@ _C_TYPES = {
     "b8": "bool",
     **{f"{sign}{bits}": f"{'u' * (sign == 'u')}int{bits}_t" for sign in "iu" for bits in (8, 16, 32, 64)},
 }
-_LITERALS = (0, 1, -1, 2, 0.5, -0.5)
-"""Constants that stand in the text: many graphs have them, and a compiler makes something of them."""
 _OUTSIDE = REDUCTIONS | SCANS | {"input", "constant", "broadcast"}
 
 
@@ -41,6 +39,15 @@ class Fusion(NamedTuple):
     inputs: tuple[Node, ...]
     """Registers that it reads, constants among them."""
     results: tuple[Node, ...]
+
+
+class Late(NamedTuple):
+    """A fused step that is compiled on demand."""
+
+    address: int
+    """Of what C knows of it."""
+    ready: bool
+    """Whether it has been compiled."""
 
 
 def short(dtype: DType) -> str:
@@ -62,8 +69,6 @@ def fuse(core: Sequence[Node], results: Sequence[Node], is_constant: Callable[[N
 
     def name(node: Node) -> str:
         if node not in names:
-            if is_constant(node) and _is_literal(node.detail):
-                return f"{short(node.dtype)}:{node.detail:g}"
             names[node] = f"{'k' if is_constant(node) else 'i'}{len(inputs)}"
             inputs.append(node)
         return names[node]
@@ -84,10 +89,6 @@ def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _is_literal(value: Any) -> bool:
-    return value in _LITERALS and not isinstance(value, bool) and (bool(value) or str(value) in ("0", "0.0"))
-
-
 def function_of(text: str) -> str:
     """The C function of a fused step."""
     given, rest = text.split(" | ")
@@ -105,7 +106,7 @@ def function_of(text: str) -> str:
         name, dtype = left.split(".")
         function, arguments = right[:-1].split("(")
         kind, argument_type = function.rsplit(".", 1)
-        values = ", ".join(_value(one) for one in arguments.split(","))
+        values = arguments.replace(",", ", ")
         inside.append(f"        const {_C_TYPES[dtype]} {name} = {kind}_{argument_type}({values});")
     for number, (name, dtype) in enumerate(one.split(".") for one in results.split(",")):
         lines.append(f"    {_stored(dtype)} *d{number} = results[{number}];")
@@ -116,12 +117,6 @@ def function_of(text: str) -> str:
 def _stored(dtype: str) -> str:
     """The type of a register: gcc has no vectors of bool."""
     return "uint8_t" if dtype == "b8" else _C_TYPES[dtype]
-
-
-def _value(text: str) -> str:
-    """An argument in C: a name, or a literal with its type."""
-    dtype, colon, number = text.partition(":")
-    return f"({_C_TYPES[dtype]}){number}" if colon else text
 
 
 def source_of(texts: Iterable[str]) -> str:

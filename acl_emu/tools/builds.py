@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from acl_emu.cface import cache, toolkit
-from acl_emu.core import documented
+from acl_emu.cface import toolkit
+from acl_emu.core import cache, documented
 from acl_emu.tools.pages import Program, SampleError, code_only
 from aclnnop.registry import EMULATED
 

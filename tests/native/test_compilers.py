@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from acl_emu.cface import build
+from acl_emu.core.compiler import ENGINE_FLAGS, FLAGS
 
 COMPILERS = {"clang": platform.machine(), "aarch64-linux-gnu-gcc": "aarch64", "x86_64-linux-gnu-gcc": "x86_64"}
 """And what they compile for."""
@@ -21,8 +22,8 @@ def test_other_compilers(compiler: str) -> None:
     for job in build.engine_jobs(COMPILERS[compiler]):
         command = [
             compiler,
-            *build.FLAGS,
-            *build.ENGINE_FLAGS,
+            *FLAGS,
+            *ENGINE_FLAGS,
             *build.INCLUDES,
             *job.flags,
             "-O1",

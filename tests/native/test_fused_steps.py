@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from acl_emu.cface import build
+from acl_emu.core import compiler
 from acl_emu.engine.bindings import Entries, library
 from acl_emu.engine.capture import Input, capture
 from acl_emu.engine.lower import lower
@@ -70,13 +71,13 @@ rest is a function of the C library; a minimum under a maximum, and a power of a
 
 def test_every_fused_loop_is_vectorised() -> None:
     """By gcc, for the instructions that most machines have."""
-    if shutil.which(build.COMPILER[0]) is None or "v3" not in build.variants(build.MACHINE):
+    if shutil.which(compiler.COMPILER[0]) is None or "v3" not in compiler.variants(compiler.MACHINE):
         pytest.skip("no compiler, or another processor")
-    if b"Free Software" not in subprocess.run([*build.COMPILER, "--version"], capture_output=True, check=True).stdout:
+    if b"Free Software" not in subprocess.run([*compiler.COMPILER, "--version"], capture_output=True, check=True).stdout:
         pytest.skip("another compiler")
     source = build.BUILD / "fused_steps.c"
     (job,) = (job for job in build.fused_jobs(source, "all") if job.name.endswith("v3"))
-    command = [*build.COMPILER, *build.FLAGS, *build.INCLUDES, *job.flags, "-fopt-info-vec", "-c", str(source), "-o", "/dev/null"]
+    command = [*compiler.COMPILER, *compiler.FLAGS, *build.INCLUDES, *job.flags, "-fopt-info-vec", "-c", str(source), "-o", "/dev/null"]
     notes = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     vectorised = {int(note.split(":")[1]) for note in notes.splitlines() if "fused_steps.c" in note and "loop vectorized" in note}
     lines = source.read_text(encoding="utf-8").splitlines()

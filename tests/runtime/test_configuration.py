@@ -43,7 +43,9 @@ def test_unknown_chip() -> None:
 
 
 @pytest.mark.parametrize("call", ["aclInit(None)", "aclnnInit(None)", "aclrtGetDeviceCount()", "aclrtSetDevice(0)"])
-@pytest.mark.parametrize("variable", ["ACL_EMU_SOC", "ACL_EMU_DEVICES", "ACL_EMU_SCHEDULE", "ACL_EMU_THREADS", "ACL_EMU_NATIVE"])
+@pytest.mark.parametrize(
+    "variable", ["ACL_EMU_SOC", "ACL_EMU_DEVICES", "ACL_EMU_SCHEDULE", "ACL_EMU_THREADS", "ACL_EMU_NATIVE", "ACL_EMU_COMPILE"]
+)
 def test_unknown_value_is_shown_once(call: str, variable: str) -> None:
     done = run_python(f"import acl_emu as acl\nacl.{call}, acl.{call}", **{variable: "nothing"})
     assert (done.returncode, done.stdout) == (0, "")

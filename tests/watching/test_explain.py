@@ -236,6 +236,20 @@ def test_the_command() -> None:
     assert "The mask may be null only where" in shown.stdout
 
 
+def test_the_loops_in_c() -> None:
+    shown = command("--c", "aclnnSmoothL1LossBackward", *GRADIENT)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("/* aclnnSmoothL1LossBackward: ")
+    assert "compiled with the package" in shown.stdout
+    assert "= where_f32(" in shown.stdout
+    assert "nothing to fuse" in command("--c", "aclnnNeg", "self=4:FLOAT").stdout
+    fails = command("--c", "aclnnAdd", "self=4:FLOAT", "other=5:FLOAT")
+    assert (fails.returncode, "FAILED" in fails.stdout) == (1, True)
+    for words in (("--c", "aclnnAdd"), ("--c", "--json", "aclnnNeg", "self=4:FLOAT")):
+        wrong = command(*words)
+        assert (wrong.returncode, wrong.stderr) == (2, "acl-emu: --c needs arguments, and no --json\n")
+
+
 def test_the_document_shows_what_the_command_prints() -> None:
     text = (ROOT / "docs" / "debugging.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```console\n\$ acl-emu explain (?P<words>.*)\n(?P<output>(?:(?!```).*\n)*)```$", text, re.MULTILINE)

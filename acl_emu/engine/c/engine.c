@@ -7,9 +7,11 @@
 #include "regions.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
@@ -52,7 +54,7 @@ static int find_processor(void)
 }
 
 /* Asked once: a virtual machine takes microseconds to answer. */
-int acl_emu_engine_processor(void)
+EXPORT int acl_emu_engine_processor(void)
 {
     static atomic_int found = -1;
     int processor = atomic_load_explicit(&found, memory_order_relaxed);
@@ -287,12 +289,18 @@ static void finish(const job *work, buffers *own, const step *s, const place *at
     }
 }
 
+static inline tile_step *compiled(const step *s)
+{
+    return atomic_load_explicit(&((late_step *)s->x)->run, memory_order_acquire);
+}
+
 /* `n`: elements of a register. */
 static void run_steps(const job *work, buffers *own, int64_t begin, int64_t end, const place *at, size_t n)
 {
     for (const step *s = work->steps + begin; s < work->steps + end; s++) {
         switch (s->code) {
-        case CALL: {
+        case CALL:
+        case CALL_LATE: {
             const int64_t *registers = work->pool + s->at;
             void *results[MOST_SLOTS];
             const void *arguments[MOST_SLOTS];
@@ -302,9 +310,11 @@ static void run_steps(const job *work, buffers *own, int64_t begin, int64_t end,
             for (int64_t k = 0; k < s->arguments; k++) {
                 arguments[k] = own->slot[registers[s->results + k]];
             }
-            step_function(s->x)(results, arguments, n);
+            (s->code == CALL ? step_function(s->x) : compiled(s))(results, arguments, n);
             break;
         }
+        case UNLESS_LATE: s += compiled(s) ? 0 : s->y; break;
+        case SKIP: s += s->y; break;
         case LOAD: load(work, own, s, at); break;
         case CAST: acl_emu_engine_tiles->cast[s->x][s->at](own->slot[s->z], own->slot[s->y], n); break;
         case STORE: store(work, own, s, at); break;
@@ -683,9 +693,18 @@ static int transposes(const job *work)
     return work->loops->shape == BLOCKS || work->group;
 }
 
+/* Nanoseconds of the calling thread. To ask for those of the processor takes as long as a short run. */
+static int64_t own_time(const job *work)
+{
+    struct timespec time;
+    clock_gettime(work->loops->elements < THREADED_LANES ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * 1000000000ll + time.tv_nsec;
+}
+
 static void run_units(void *argument)
 {
     job *work = argument;
+    const int64_t begun = work->timed ? own_time(work) : 0;
     int64_t share = atomic_fetch_add(&work->workers, 1) % work->shares;
     run_unit *const run = run_by_shape[work->loops->shape];
     buffers *own = &own_buffers;
@@ -706,6 +725,68 @@ static void run_units(void *argument)
     }
 #endif
     leave_buffers(own);
+    if (work->timed) {
+        atomic_fetch_add(&work->used, own_time(work) - begun);
+    }
+}
+
+/* Late steps: who compiles them waits for those that are worth it. */
+
+enum { WORTH_COMPILING = 100000000 }; /* nanoseconds without one */
+
+static sem_t worth_compiling; /* counts them */
+
+__attribute__((constructor)) static void begin_counting(void)
+{
+    sem_init(&worth_compiling, 0, 0);
+}
+
+/* Returns when another late step has become worth compiling, or at the call of acl_emu_engine_wake. */
+EXPORT void acl_emu_engine_wait(void)
+{
+    while (sem_wait(&worth_compiling)) { /* interrupted by a signal */
+    }
+}
+
+EXPORT void acl_emu_engine_wake(void)
+{
+    sem_post(&worth_compiling);
+}
+
+EXPORT int64_t acl_emu_engine_is_worth(const late_step *one)
+{
+    return !atomic_load(&one->run) && atomic_load(&one->used) >= WORTH_COMPILING;
+}
+
+EXPORT void acl_emu_engine_set_compiled(late_step *one, tile_step *run)
+{
+    atomic_store_explicit(&one->run, run, memory_order_release);
+}
+
+static inline late_step *late_of(const job *work, int64_t k)
+{
+    return (late_step *)((const int64_t *)work->code)[work->code->late_at + k];
+}
+
+static int is_timed(const job *work)
+{
+    int missing = 0;
+    for (int64_t k = 0; k < work->code->late; k++) {
+        missing |= !atomic_load_explicit(&late_of(work, k)->run, memory_order_relaxed);
+    }
+    return missing;
+}
+
+static void count_time(job *work)
+{
+    const int64_t used = atomic_load(&work->used);
+    for (int64_t k = 0; k < work->code->late; k++) {
+        late_step *one = late_of(work, k);
+        const int64_t before = atomic_load(&one->run) ? WORTH_COMPILING : atomic_fetch_add(&one->used, used);
+        if (before < WORTH_COMPILING && before + used >= WORTH_COMPILING) {
+            acl_emu_engine_wake();
+        }
+    }
 }
 
 /* Running */
@@ -958,7 +1039,11 @@ static int64_t run_nest(const int64_t *numbers, const int64_t *addresses, int on
     /* What the caches do not hold is read in order, by all threads together, unless it is transposed: then they would read the same pages side by side. */
     const int together = work.large && !transposes(&work);
     work.shares = together ? 1 : threads < MOST_SHARES ? threads : MOST_SHARES;
+    work.timed = is_timed(&work);
     acl_emu_engine_together(run_units, &work, threads);
+    if (work.timed) {
+        count_time(&work);
+    }
     if (work.partials && !atomic_load(&work.failed)) {
         if (prepare_buffers(&work, &own_buffers)) {
             finish_partials(&work, &own_buffers);

@@ -18,8 +18,17 @@ enum {
     REDUCE, /* register z, of elements of y bytes, into accumulator x */
     SCAN,   /* register y, of elements of `at` bytes, into accumulator x, and what that is after each element to register z */
     FINISH, /* accumulator x as type y to register z, a number for each row */
-    SPREAD  /* register y, a number of x bytes for each row, to all elements of register z */
+    SPREAD, /* register y, a number of x bytes for each row, to all elements of register z */
+    CALL_LATE, /* the late step at address x, as CALL */
+    UNLESS_LATE, /* the y steps that follow are left out as long as the late step at address x has not been compiled */
+    SKIP /* the y steps that follow are left out */
 };
+
+/* A fused step that is compiled on demand (acl_emu/engine/on_demand.py): it lives as long as the process. */
+typedef struct {
+    _Atomic(tile_step *) run; /* NULL until it has been compiled */
+    atomic_int_fast64_t used; /* nanoseconds that programs spent without it */
+} late_step;
 
 typedef struct {
     int64_t code, x, y, z, at, results, arguments;
@@ -52,7 +61,8 @@ typedef struct {
     int64_t in_parts; /* parts of a row can be worked on independently: one phase, and nothing but reduced results */
     int64_t in_place; /* a result may lie exactly on a read */
     int64_t unbuffered; /* registers hold nothing that is not loaded or stored, where that lies in memory as it is */
-    int64_t operand_at, constant_at, kept_at, accumulator_at, phase_at, step_at, pool_at;
+    int64_t late;  /* how many late steps there are; their addresses are at late_at */
+    int64_t operand_at, constant_at, kept_at, accumulator_at, phase_at, step_at, pool_at, late_at;
 } program;
 
 /* How an operand lies in memory; strides in bytes. */
@@ -121,6 +131,8 @@ typedef struct {
     int transposed_later;              /* BLOCKS: results, while the rows of the next block are worked on */
     int64_t chunks;  /* MAP, TOTALS: units of a row; COLUMNS: parts of all rows */
     char *partials;  /* TOTALS, COLUMNS in parts: accumulators of each unit */
+    int timed;      /* some late step has not been compiled */
+    atomic_int_fast64_t used; /* nanoseconds of all threads, where that is so */
     int64_t shares; /* units are divided among threads, who take from each other what is left */
     atomic_int_fast64_t workers, taken[MOST_SHARES];
     atomic_int failed;

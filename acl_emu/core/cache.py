@@ -12,7 +12,7 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Untrusted(Exception):
@@ -35,21 +35,21 @@ def folder() -> Path:
     return private
 
 
-def lasting() -> Path:
-    """The cache folder that stays: in the user's own cache, or in the system's temporary folder."""
+def lasting(*, make: bool = True) -> Path:
+    """The cache folder that stays: in the user's own cache, or in the system's temporary folder; made, if wanted, where it is missing."""
     reasons = []
     for candidate in _candidates():
-        found = _try(candidate)
+        found = _try(candidate, make=make)
         if isinstance(found, Path):
             return found
         reasons.append(f"{candidate} is not used as cache folder: {found}")
     raise NoCache("; ".join(reasons))
 
 
-def _try(folder: Path) -> Path | str:
+def _try(folder: Path, *, make: bool) -> Path | str:
     """The folder, or why not."""
     try:
-        return own(folder)
+        return own(folder, make=make)
     except (Untrusted, OSError) as error:
         return getattr(error, "strerror", None) or str(error)
 
@@ -65,29 +65,34 @@ def _candidates() -> list[Path]:
     return [*found, Path(tempfile.gettempdir()) / f"acl-emu-{os.geteuid()}"]
 
 
-def own(path: Path) -> Path:
-    """A folder that belongs to the user and that nobody else can write; made where it is missing. It must not be a link.
+def own(path: Path, *, make: bool = True) -> Path:
+    """A folder that belongs to the user and that nobody else can write; made, if wanted, where it is missing. It must not be a link.
 
     Programs in it are run, so that whoever can write it, or put another one in its place, can run code as the user.
     """
     parent = path.parent.resolve()
     for above in (*reversed(parent.parents), parent):
-        with contextlib.suppress(FileExistsError):
-            above.mkdir(mode=0o700)
+        if make:
+            _make(above)
         _check_above(above)
     path = parent / path.name
-    with contextlib.suppress(FileExistsError):
-        path.mkdir(mode=0o700)
+    if make:
+        _make(path)
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode):
         raise Untrusted(f"it is {'a link' if stat.S_ISLNK(found.st_mode) else 'no folder'}")
     if found.st_uid != os.geteuid():
         raise Untrusted(f"it belongs to user {found.st_uid}, not to {os.geteuid()}")
-    if found.st_mode & _OTHERS_WRITE:
+    if found.st_mode & OTHERS_WRITE:
         raise Untrusted(f"others can write it (mode {stat.S_IMODE(found.st_mode):04o}); remove it")
     if not os.access(path, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
         raise Untrusted("it cannot be written")
     return path
+
+
+def _make(path: Path) -> None:
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0o700)
 
 
 def _check_above(path: Path) -> None:
