@@ -181,13 +181,14 @@ def Out(
 
 def InOut(
     *allowed: DType,
+    optional: bool = False,
     const: bool = True,
     rank: int | tuple[int, int] = (0, MAX_DIMS),
     formats: frozenset[int] = STRIDED,
     on: dict[Product, tuple[DType, ...]] | None = None,
 ) -> TensorKind:
     """A tensor that is changed in place: the selfRef of aclnnInplaceXxx, const in most prototypes."""
-    return TensorKind(*allowed, io="inout", const=const, rank=rank, formats=formats, on=on)
+    return TensorKind(*allowed, io="inout", optional=optional, const=const, rank=rank, formats=formats, on=on)
 
 
 def _computable(code: int, soc: Soc) -> bool:
