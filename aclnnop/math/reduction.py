@@ -85,7 +85,7 @@ def reduced(
     raw: Sequence[Operand] = (),
     **attributes: Any,
 ) -> Plan:
-    """``outs = kernel(self, axes=axes)``, computed in ``dtype``; a number counts as a row of one.
+    """``outs = kernel(self, axes=axes)``, computed in ``dtype``, whether it keeps the dimensions or not; a number counts as a row of one.
 
     ``of_none`` is the result of a slice without elements; where it is None such a slice is 161002.
     """
@@ -194,28 +194,27 @@ def deviation(values: Array, *, axes: tuple[int, ...], correction: int) -> Array
 
 
 def norm(values: Array, *, axes: tuple[int, ...], order: float) -> Array:
-    """The vector norm of each slice. Order 0 counts what is not zero; infinite orders are extremes.
+    """The vector norm of each slice, its dimensions kept. Order 0 counts what is not zero; infinite orders are extremes.
 
     The largest magnitude is taken out of other powers, for negative orders the smallest, so that none overflows.
     """
     size = np.abs(values)
     found: Array
     if order == 0:
-        found = (values != 0).sum(axis=axes).astype(np.float64)
+        found = (values != 0).sum(axis=axes, keepdims=True).astype(np.float64)
     elif order == 1:
-        found = size.sum(axis=axes, dtype=np.float64)
+        found = size.sum(axis=axes, keepdims=True, dtype=np.float64)
     elif order == 2:
         exact = values.astype(np.float64)
-        found = np.sqrt((exact * exact).sum(axis=axes))
+        found = np.sqrt((exact * exact).sum(axis=axes, keepdims=True))
     elif math.isinf(order):
-        found = size.max(axis=axes) if order > 0 else size.min(axis=axes)
+        found = size.max(axis=axes, keepdims=True) if order > 0 else size.min(axis=axes, keepdims=True)
     else:
         outer = size.max(axis=axes, keepdims=True) if order > 0 else size.min(axis=axes, keepdims=True)
         usual = (outer > 0) & (outer < np.inf)
         divisor = np.where(usual, outer, np.float32(1))
         sums = np.power(size / divisor, np.float32(order)).sum(axis=axes, keepdims=True, dtype=np.float64)
-        scaled = divisor * np.power(sums.astype(np.float32), np.float32(1 / order))
-        found = np.where(usual, scaled, outer).reshape(tuple(length for axis, length in enumerate(values.shape) if axis not in axes))
+        found = np.where(usual, divisor * np.power(sums.astype(np.float32), np.float32(1 / order)), outer)
     return found
 
 
@@ -224,7 +223,7 @@ def log_sum_exp(values: Array, *, axes: tuple[int, ...]) -> Array:
     top = values.max(axis=axes, keepdims=True)
     shift = np.where(np.abs(top) < np.inf, top, np.float32(0))
     sums = np.exp(values - shift).sum(axis=axes, keepdims=True, dtype=np.float64).astype(np.float32)
-    found: Array = (np.log(sums) + shift).reshape(tuple(length for axis, length in enumerate(values.shape) if axis not in axes))
+    found: Array = np.log(sums) + shift
     return found
 
 
