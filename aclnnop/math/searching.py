@@ -39,9 +39,9 @@ def searched(sequence: Operand, values: Operand | Scalar, sorter: Operand | None
 
 
 def insertion_points(sequence: Array, values: Array, *, right: bool) -> Array:
-    """The first place whose element is not smaller, or with ``right`` larger; NaN is neither, so that nothing is found for it.
+    """The first place whose element is not smaller, or with ``right`` larger; nothing is found for NaN.
 
-    A bisection of all values at once.
+    A bisection of all values at once; a sequence has its NaN at the end.
     """
     low = np.zeros(values.shape, np.int64)
     high = np.full(values.shape, sequence.shape[-1], np.int64)
@@ -51,6 +51,6 @@ def insertion_points(sequence: Array, values: Array, *, right: bool) -> Array:
         middle = (low + high) // 2
         inside = np.minimum(middle, max(sequence.shape[-1] - 1, 0))
         element = wide[inside] if sequence.ndim == 1 else np.take_along_axis(wide, inside, -1)
-        reached = (element > numbers if right else element >= numbers) | (low >= high)
+        reached = (element > numbers if right else element >= numbers) | ((element != element) & (numbers == numbers)) | (low >= high)
         low, high = np.where(reached, low, middle + 1), np.where(reached, np.minimum(middle, high), high)
     return low
