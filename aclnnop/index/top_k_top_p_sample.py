@@ -21,8 +21,8 @@ def aclnnTopKTopPSample(
     eps: Double,
     isNeedLogits: Bool,
     topKGuess: Int,
-    logitsSelectIdx: Annotated[Operand, Out(INT64, const=True, rank=1)],
-    logitsTopKPSelect: Annotated[Operand, Out(FLOAT, const=True, rank=2)],
+    logitsSelectIdx: Annotated[Operand, Out(INT64, const=True)],
+    logitsTopKPSelect: Annotated[Operand, Out(FLOAT, const=True)],
 ) -> Plan:
     """Draw a token from the ``topK`` likeliest of each row that reach the chance ``topP``, with the weights ``q``."""
     check_rows(logits, topK, topP, q)

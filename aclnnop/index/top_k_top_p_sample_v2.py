@@ -24,10 +24,10 @@ def aclnnTopKTopPSampleV2(
     ksMax: Int,
     inputIsLogits: Bool,
     isNeedSampleResult: Bool,
-    logitsSelectIdx: Annotated[Operand, Out(INT64, const=True, rank=1)],
-    logitsTopKPSelect: Annotated[Operand, Out(FLOAT, const=True, rank=2)],
-    logitsIdx: Annotated[Operand, Out(INT64, const=True, rank=2)],
-    logitsSortMasked: Annotated[Operand, Out(FLOAT, const=True, rank=2)],
+    logitsSelectIdx: Annotated[Operand, Out(INT64, const=True)],
+    logitsTopKPSelect: Annotated[Operand, Out(FLOAT, const=True)],
+    logitsIdx: Annotated[Operand, Out(INT64, const=True)],
+    logitsSortMasked: Annotated[Operand, Out(FLOAT, const=True)],
 ) -> Plan:
     """Draw a token from the ``topK`` likeliest of each row that reach ``topP``, or give them and their chances (``isNeedSampleResult``)."""
     check_rows(logits, topK, topP, q, minPs)
