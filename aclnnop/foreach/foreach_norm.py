@@ -15,7 +15,6 @@ from acl_emu.spec import (
     LENGTH,
     NULL,
     RANK,
-    Array,
     Example,
     HandleKind,
     Operand,
@@ -23,13 +22,13 @@ from acl_emu.spec import (
     Plan,
     Product,
     length_is,
-    mapped,
     numbers,
     operator,
     together,
 )
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.foreach.each import FLOATS, PRODUCTS, TensorsIn, TensorsOut, same_lengths, same_types
+from aclnnop.math.reduction import norm, reduced
 
 
 def tiling(operator: Operator, values: tuple[Any, ...]) -> None:
@@ -53,7 +52,7 @@ def aclnnForeachNorm(
         order = 1.0 if not math.isnan(order) and int(np.clip(order, -9, 9)) == 1 else 2.0
     return together(
         [
-            mapped(norm, reads=(one,), writes=(result,), dtype=one.dtype, order=order, shape=result.shape)
+            reduced(norm, one, tuple(range(one.rank)), False, result, dtype=one.dtype, of_none=0.0, order=order)
             for one, result in zip(x, out, strict=True)
         ]
     )
@@ -65,18 +64,3 @@ def examples() -> Iterator[Example]:
     for dtype, order in ((FLOAT, 2.0), (BF16, math.inf), (FLOAT, 1)):
         x = [numbers(shape, dtype, 1, 3) for shape in ((3, 4), (2, 1, 5))]
         yield {"x": x, "scalar": order, "out": [numbers((1, 1), dtype), numbers((), dtype)]}
-
-
-def norm(x: Array, *, order: float, shape: tuple[int, ...]) -> Array:
-    """Of no elements it is 0; of order 0 it counts what is not zero. The largest element is taken out, so that no power overflows."""
-    size = np.abs(x).reshape(-1)
-    if order == 0 or not size.size:
-        found = np.count_nonzero(size)
-    elif math.isinf(order):
-        found = size.max() if order > 0 else size.min()
-    else:
-        largest = size.max() if order > 0 else size.min()
-        found = largest
-        if largest > 0 and np.isfinite(largest):
-            found = largest * np.power(np.sum(np.power(size / largest, order)), 1 / order)
-    return np.full(shape, found, np.float64)

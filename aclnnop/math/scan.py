@@ -1,0 +1,66 @@
+"""The family of scans: every element of the result depends on the elements up to it along a dimension."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, INT32, INT64, DType
+from acl_emu.spec import Array, Example, Operand, Operator, Plan, mapped, numbers, shape_is, wrap_dim
+from acl_emu.spec.kinds import TensorKind
+from aclnnop.math.reduction import wide
+
+
+def scanned(kernel: Callable[..., Any], self: Operand, dim: int, *outs: Operand, dtype: DType, raw: Sequence[Operand] = ()) -> Plan:
+    """``outs = kernel(self, axis=dim)``, computed in ``dtype``; a number counts as a row of one."""
+    axis = wrap_dim(dim, self)
+    for out in outs:
+        shape_is(out, self.shape, f"as {self.name}")
+    rows = {id(operand): operand if operand.rank else operand.in_view((1,)) for operand in (self, *outs)}
+    return mapped(
+        lambda values: kernel(values, axis=axis),
+        reads=(rows[id(self)],),
+        writes=[rows[id(out)] for out in outs],
+        dtype=dtype,
+        raw=[rows[id(operand)] for operand in raw],
+    )
+
+
+def running_sum(values: Array, *, axis: int) -> Array:
+    """Added in the widest type; whole numbers wrap around."""
+    sums: Array = np.cumsum(values, axis=axis, dtype=wide(values))
+    return sums
+
+
+def running_product(values: Array, *, axis: int) -> Array:
+    """Multiplied in the widest type; whole numbers wrap around."""
+    products: Array = np.cumprod(values, axis=axis, dtype=wide(values))
+    return products
+
+
+def running_extreme(ufunc: np.ufunc) -> Callable[..., tuple[Array, Array]]:
+    """The largest or smallest element so far, and where the last of them is; NaN, once there is one."""
+
+    def kernel(values: Array, *, axis: int) -> tuple[Array, Array]:
+        found = ufunc.accumulate(values, axis=axis)
+        places = np.arange(values.shape[axis]).reshape([-1 if one == axis else 1 for one in range(values.ndim)])
+        reached = (values == found) | (values != values)
+        return found, np.maximum.accumulate(np.where(reached, places, 0), axis=axis)
+
+    return kernel
+
+
+def scan_examples(operator: Operator, **others: Sequence[Any]) -> Iterator[Example]:
+    """Along every dimension, of several types; ``others`` are values of other parameters, taken in turn."""
+    taken = next(kind for _, kind in operator.parameters if isinstance(kind, TensorKind))
+    for index, dtype in enumerate(one for one in (FLOAT, BF16, DOUBLE, INT32, INT64) if one in taken.allowed):
+        example: Example = {}
+        for name, kind in operator.parameters:
+            if isinstance(kind, TensorKind):
+                result = INT64 if name.startswith("indices") else dtype
+                example[name] = numbers((3, 4, 5), result, 2 if kind.io == "out" else 1, 3)
+            else:
+                example[name] = (
+                    {"dim": index % 3, "dtype": dtype.code}.get(name) if name not in others else others[name][index % len(others[name])]
+                )
+        yield example
