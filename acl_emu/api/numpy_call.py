@@ -39,8 +39,9 @@ def call(operator: str, *arguments: Any, **named: Any) -> Any:
 
     Tensor parameters are arrays (half types through ml_dtypes) or None; their strides are kept, so a transposed or broadcast array
     becomes a non-contiguous tensor. Output parameters are arrays too: they are filled in place, and returned (a tuple of them where
-    there are several). Numbers stand for aclScalar, a DOUBLE where a tensor is DOUBLE and FLOAT elsewhere, sequences for arrays and
-    lists. Device 0 is used where the thread has no device. ``"Softmax"`` is short for ``"aclnnSoftmax"``.
+    there are several); one whose shape the data decide, as that of aclnnNonzero, is returned in that shape. Numbers stand for aclScalar, a
+    DOUBLE where a tensor is DOUBLE and FLOAT elsewhere, sequences for arrays and lists. Device 0 is used where the thread has no device.
+    ``"Softmax"`` is short for ``"aclnnSoftmax"``.
 
     >>> call("aclnnSmoothL1LossBackward", grad, x, y, 0, 1.0, np.empty_like(x))  # doctest: +SKIP
     """
@@ -74,8 +75,7 @@ def call(operator: str, *arguments: Any, **named: Any) -> Any:
         _check("aclrtSynchronizeStream", api.aclrtSynchronizeStream(stream))
         results = []
         for array, upload in uploads:
-            upload.download(array)
-            results.append(array)
+            results.append(upload.download(array))
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -120,12 +120,14 @@ class _Upload:
         )
         stack.callback(api.aclDestroyTensor, self.tensor)
 
-    def download(self, array: Array) -> None:
-        """Copy the elements back into ``array``."""
+    def download(self, array: Array) -> Array:
+        """Copy the elements back into ``array``, and return it; of an output whose shape the data decided, the part that was written."""
+        block = np.empty(self.count, self.dtype.numpy)
         if self.count:
-            block = np.empty(self.count, self.dtype.numpy)
             _check("aclrtMemcpy", api.aclrtMemcpy(block, block.nbytes, self.address, block.nbytes, c.ACL_MEMCPY_DEVICE_TO_HOST))
             array[...] = _strided(block, self.shape, self.strides)
+        shape, strides = (tuple(ask(self.tensor)[0]) for ask in (api.aclGetViewShape, api.aclGetViewStrides))
+        return array if shape == self.shape else _strided(block, shape, strides)
 
 
 def _strided(block: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:

@@ -112,6 +112,8 @@ ffi.cdef(
     int acl_emu_queue_serve(acl_emu_queue *queue, int64_t idle);
     int acl_emu_queue_next(acl_emu_queue *queue, int64_t place, acl_emu_launch *launch);
     void acl_emu_release_launch(acl_emu_launch *launch);
+    int acl_emu_launch_of(uint64_t executor, acl_emu_launch *launch);
+    void acl_emu_set_shape(const acl_emu_launch *launch, uint32_t place, int64_t rank, const int64_t *dims, const int64_t *strides);
     uint32_t acl_emu_addresses(const acl_emu_launch *launch, uint64_t *addresses, uint32_t capacity);
     void acl_emu_queue_reach(acl_emu_queue *queue, int64_t place);
     void acl_emu_queue_close(acl_emu_queue *queue);

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from acl_emu.core import dtypes
 from acl_emu.core.dtypes import DType
+from acl_emu.core.errors import DeviceFault
 from acl_emu.engine import Layout, Nest, apply, casts_of, compiled, compiled_cast
 from acl_emu.engine.bindings import tell_operands
 from acl_emu.runtime import memory
@@ -149,6 +150,38 @@ def direct(
 
     present_reads, present_writes = ([operand for operand in operands if operand is not None] for operands in (reads, writes))
     return Plan(run, present_reads, present_writes, workspace, in_blocks=True)
+
+
+def sized(
+    kernel: Callable[..., Array | tuple[Array, ...]], *, reads: Sequence[Operand], writes: Sequence[Operand], **attributes: Any
+) -> Plan:
+    """``writes = kernel(*reads, **attributes)`` where the data decide how much there is: outputs have the shape of the largest results.
+
+    A result is written to the first elements of a contiguous output, one behind the other, and to the corner of a strided one. The tensor
+    then has its shape. The rest of the output is not written.
+    """
+
+    def run(inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], _: int) -> Sequence[Shape]:
+        targets = [operand.array() for operand in outputs]
+        results = kernel(*[operand.array() for operand in inputs], **attributes)
+        found = results if isinstance(results, tuple) else (results,)
+        corners = [_corner(*pair) for pair in zip(writes, targets, found, strict=True)]
+        for corner, result in zip(corners, found, strict=True):
+            corner[...] = result
+        return [result.shape for result in found]
+
+    plan = Plan(run, reads, writes, Workspace(), in_blocks=True)
+    plan.sized = tuple(writes)
+    return plan
+
+
+def _corner(operand: Operand, target: Array, result: Array) -> Array:
+    """Where a result goes in an output that is as large, or larger."""
+    if operand.contiguous and result.size <= target.size:
+        return target.reshape(-1)[: result.size].reshape(result.shape)
+    if result.ndim != target.ndim or any(length > most for length, most in zip(result.shape, target.shape, strict=True)):
+        raise DeviceFault(f"{operand.name} has shape {list(target.shape)}, the result has shape {list(result.shape)}")
+    return target[tuple(slice(length) for length in result.shape)]
 
 
 def together(plans: Sequence[Plan]) -> Plan:

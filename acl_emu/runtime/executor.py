@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from acl_emu.core import constants as c
 from acl_emu.core import handles, observe
-from acl_emu.core._bridge import lib
+from acl_emu.core._bridge import ffi, lib
 from acl_emu.core.documented import PHASE_ONE
 from acl_emu.core.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, AclnnRuntime, DeviceFault
 from acl_emu.runtime import context, memory
-from acl_emu.runtime.tensor import BoundOperand, Operand, Shape
+from acl_emu.runtime.tensor import BoundOperand, Operand, Shape, contiguous_strides
 
 _WORKSPACE_ALIGNMENT = 512
 
@@ -61,8 +61,8 @@ class Workspace:
         return part
 
 
-Kernel = Callable[[Sequence[BoundOperand], Sequence[BoundOperand], int], None]
-"""A kernel, ready to run: inputs, outputs, address of the workspace."""
+Kernel = Callable[[Sequence[BoundOperand], Sequence[BoundOperand], int], Sequence[Shape] | None]
+"""A kernel, ready to run: inputs, outputs, address of the workspace. It returns the shapes of the outputs that its data decide."""
 
 
 class Indices(NamedTuple):
@@ -83,7 +83,7 @@ class Plan:
     Calls that phase one decides alike share a plan, also at the same time: it holds no tensor, and running it changes nothing in it.
     """
 
-    __slots__ = ("_bound", "in_blocks", "indices", "kernel", "native", "reads", "restated", "size", "workspace", "writes")
+    __slots__ = ("_bound", "in_blocks", "indices", "kernel", "native", "reads", "restated", "size", "sized", "workspace", "writes")
 
     def __init__(
         self,
@@ -106,6 +106,8 @@ class Plan:
         """Whether results are written while inputs are still being read: then no tensor may be both."""
         self.restated: tuple[Operand, ...] = ()
         """What tensors are described as from here on, where an operator changes their layout: phase one of the next one has to know."""
+        self.sized: tuple[Operand, ...] = ()
+        """Outputs whose shape the data decide: phase one plans for the largest, the tensors get theirs when the work is done."""
         self.indices: tuple[Indices, ...] = ()
         """Inputs whose elements may choose nothing without being told so."""
         self._bound: tuple[Sequence[int | None], list[BoundOperand], list[BoundOperand]] = ((), [], [])
@@ -177,7 +179,7 @@ class Executor:
             try:
                 stream = context.find_stream(stream_handle)
                 if plan.kernel is not None:
-                    launch = Launch(self.operator, plan, self.addresses, workspace or 0)
+                    launch = Launch(self.operator, plan, self.addresses, workspace or 0, tensors=self._tensors() if plan.sized else None)
                     work = launch.describe(self.handle) if observe.watching is not None else None
                     stream.submit(launch, work, size=plan.size)
             except AclError as error:
@@ -185,6 +187,13 @@ class Executor:
         finally:
             if not self.repeatable:
                 self.destroy()
+
+    def _tensors(self) -> Any:
+        """What refers to the tensors of this call, whatever becomes of the executor."""
+        launch = ffi.new("acl_emu_launch *")
+        if not lib.acl_emu_launch_of(self.handle, launch):
+            raise AclnnInner(f"{self.operator}: the executor was destroyed by another thread, or there is no memory")
+        return ffi.gc(launch, lib.acl_emu_release_launch)
 
     def _check_workspace(self, workspace: int | None, size: int) -> None:
         needed = self.plan.workspace.size
@@ -225,15 +234,19 @@ class Executor:
 class Launch:
     """One queued run of a plan: it holds its own snapshot of every address."""
 
-    __slots__ = ("done", "operator", "plan", "reads", "workspace", "writes")
+    __slots__ = ("done", "operator", "plan", "reads", "tensors", "workspace", "writes")
 
-    def __init__(self, operator: str, plan: Plan, addresses: Sequence[int | None], workspace: int, done: int = 0) -> None:
+    def __init__(
+        self, operator: str, plan: Plan, addresses: Sequence[int | None], workspace: int, done: int = 0, tensors: Any = None
+    ) -> None:
         self.operator = operator
         self.plan = plan
         self.reads, self.writes = plan.bind(addresses)
         self.workspace = workspace
         self.done = done
         """Of a launch that carries out several plans: how many have been."""
+        self.tensors = tensors
+        """An acl_emu_launch with the tensors whose shapes the data decide."""
 
     def describe(self, executor: int) -> observe.Work:
         """What it reads and writes, for whoever watches."""
@@ -258,9 +271,17 @@ class Launch:
                 kernel(self.reads, self.writes, self.workspace)
                 return
             with np.errstate(all="ignore"):
-                kernel(self.reads, self.writes, self.workspace)
+                shapes = kernel(self.reads, self.writes, self.workspace)
+            if self.plan.sized:
+                self._describe_outputs(shapes or ())
         except DeviceFault as fault:
             raise DeviceFault(f"{self.operator}: {fault}") from None
+
+    def _describe_outputs(self, shapes: Sequence[Shape]) -> None:
+        """Tell the tensors what shape the data gave them: packed where they were contiguous, else with the strides that they had."""
+        for operand, shape in zip(self.plan.sized, shapes, strict=True):
+            strides = contiguous_strides(shape) if operand.contiguous else operand.view.strides
+            lib.acl_emu_set_shape(self.tensors, operand.place, len(shape), list(shape), list(strides))
 
 
 def find_executor(handle: int | None, operator: str) -> Executor:

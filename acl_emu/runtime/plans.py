@@ -104,9 +104,9 @@ def _forget_gone() -> None:
             numbered.pop(number, None)
 
 
-def _launch(number: int, addresses: list[int], workspace: int, done: int) -> Launch:
+def _launch(number: int, addresses: list[int], workspace: int, done: int, tensors: Any) -> Launch:
     operator, plan, *_ = numbered[number]
-    return Launch(operator, plan, addresses, workspace, done)
+    return Launch(operator, plan, addresses, workspace, done, tensors)
 
 
 stream.make_launch = _launch

@@ -45,9 +45,9 @@ LONG = 1 << 23
 """Bytes: a task that reads and writes as many is long."""
 
 
-make_launch: Callable[[int, list[int], int, int], Task] | None = None
+make_launch: Callable[[int, list[int], int, int, Any], Task] | None = None
 """The task of a launch that waits in a queue: the number of its plan, addresses of the tensors, workspace, how many of its kernels have
-been run. Set by ``runtime.plans``."""
+been run, the launch. Set by ``runtime.plans``."""
 
 
 def _run_launch(launch: Any) -> None:
@@ -56,7 +56,7 @@ def _run_launch(launch: Any) -> None:
     count = launch.operands.count
     addresses = ffi.new("uint64_t[]", count)
     lib.acl_emu_addresses(launch, addresses, count)
-    make_launch(launch.plan.number, list(addresses), launch.workspace, launch.done)()
+    make_launch(launch.plan.number, list(addresses), launch.workspace, launch.done, launch)()
 
 
 class Stream:

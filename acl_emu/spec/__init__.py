@@ -1,7 +1,7 @@
 """The declaration language: an operator is one annotated function, and everything else is derived from it."""
 
 from acl_emu.core.soc import ALL, Product
-from acl_emu.engine.launch import Array, cast_directly, direct, mapped, together, unbuffered
+from acl_emu.engine.launch import Array, cast_directly, direct, mapped, sized, together, unbuffered
 from acl_emu.engine.numeric import total
 from acl_emu.runtime.executor import Indices, Plan, nothing
 from acl_emu.runtime.tensor import Operand
@@ -115,6 +115,7 @@ __all__ = [
     "same_shape",
     "scalar_castable",
     "shape_is",
+    "sized",
     "together",
     "total",
     "unbuffered",

@@ -17,19 +17,18 @@ from acl_emu.spec import (
     Out,
     Plan,
     Product,
-    between,
     broadcast_shape,
     mapped,
     nothing,
     numbers,
     operator,
-    require,
     same_dtype,
     shape_is,
 )
+from aclnnop.index.chosen import as_rows, covered_axes, first_axes, places
+from aclnnop.index.places import within
 
 TYPES = (FLOAT, FLOAT16, BF16, DOUBLE, INT32, INT64, INT16, INT8, UINT8, BOOL)
-INDEX_TYPES = (INT32, INT64, BOOL)
 REAL = dict.fromkeys((Product.A910, Product.A310P, Product.A3, Product.A2), TYPES)
 
 
@@ -41,13 +40,7 @@ def aclnnIndex(
 ) -> Plan:
     """Take the elements of ``self`` that ``indices`` choose: one member for each dimension, null for all of it, masks for several."""
     same_dtype(self, out)
-    members = [None if member is None or member.shape == (0,) else member for member in indices]
-    if self.rank == 0:  # a row of one
-        self = self.in_view((1,))
-        members = [member and member.in_view(member.shape or (1,)) for member in members]
-    for member in filter(None, members):
-        wanted = ", ".join(map(str, INDEX_TYPES))
-        require(member.dtype in INDEX_TYPES, f"{member.name} has dtype {member.dtype}, expected one of {wanted}")
+    self, members = as_rows(self, indices)
     axes = first_axes(self, members)
     if 0 in out.shape:  # an index of shape [0] may be one, or stand for null: either is nothing to do here
         return nothing()
@@ -82,29 +75,6 @@ def examples() -> Iterator[Example]:
         yield {"self": numbers((3, 4, 5), dtype, 1, 9), "indices": indices, "out": numbers(shape, dtype, 2)}
 
 
-def places(length: int, shape: tuple[int, ...]) -> Array:
-    """Indices into so many elements, counted from either end."""
-    return between(-length, length, shape, INT64 if len(shape) > 1 else INT32, length)
-
-
-def first_axes(self: Operand, members: Sequence[Operand | None]) -> tuple[int, ...]:
-    """Where each member begins to choose; a mask covers as many dimensions as it has and has their lengths."""
-    axes, axis = [], 0
-    for member in members:
-        axes.append(axis)
-        if member is None or member.dtype is not BOOL:
-            axis += 1
-            continue
-        covered = self.shape[axis : axis + member.rank]
-        require(
-            member.shape == covered,
-            f"{member.name} has shape {list(member.shape)}, expected that of self from dimension {axis}: {list(covered)}",
-        )
-        axis += member.rank
-    require(axis <= self.rank, f"indices choose from {axis} dimensions, expected at most {self.rank}: self has shape {list(self.shape)}")
-    return tuple(axes)
-
-
 class Chosen(NamedTuple):
     """What phase one knows of the result."""
 
@@ -120,14 +90,11 @@ def chosen_shape(self: Operand, members: Sequence[Operand | None], axes: Sequenc
 
     What the indices broadcast to takes the place of the dimensions that they choose from; it comes first where these are not neighbours.
     """
-    given = [place for place, member in enumerate(members) if member is not None]
+    covered, before = covered_axes(members, axes)
     integers = [member for member in members if member is not None and member.dtype is not BOOL]
     masks = [member for member in members if member is not None and member.dtype is BOOL]
     common = list(broadcast_shape(*integers)) if integers else []
-    covered = {axes[place] + k for place in given for k in range(_covers(members[place]))}
     left = [length for axis, length in enumerate(self.shape) if axis not in covered]
-    neighbours = given == list(range(given[0], given[-1] + 1)) if given else True
-    before = axes[given[0]] if given and neighbours else 0
     least = common[-1] if common else 1
     if masks:
         common = common or [1]
@@ -135,11 +102,6 @@ def chosen_shape(self: Operand, members: Sequence[Operand | None], axes: Sequenc
         if least == 1:
             common[-1] = out.shape[place] if out.rank == len(left) + len(common) else 1
     return Chosen((*left[:before], *common, *left[before:]), least, common[-1] if masks else 0)
-
-
-def _covers(member: Operand | None) -> int:
-    """The number of dimensions that a member chooses from."""
-    return member.rank if member is not None and member.dtype is BOOL else 1
 
 
 def taken(values: Array, *members: Array | None, axes: tuple[int, ...], names: tuple[str, ...], least: int, length: int) -> Array:
@@ -151,11 +113,7 @@ def taken(values: Array, *members: Array | None, axes: tuple[int, ...], names: t
         if member.dtype == np.bool_:
             lengths.add(int(np.count_nonzero(member)))
             continue
-        extent = values.shape[axis]
-        wrong = (member < -extent) | (member >= extent)
-        if wrong.any():
-            place = tuple(int(i) for i in np.argwhere(wrong)[0])
-            raise DeviceFault(f"{name}{list(place)} is {member[place]}, outside [{-extent}, {extent - 1}]")
+        within(member, values.shape[axis], name, negative=True)
     if length and (lengths - {1} or {1}) != {length}:
         raise DeviceFault(f"the masks in indices choose {' and '.join(map(str, sorted(lengths - {1}))) or 1} elements, out holds {length}")
     found: Array = values[tuple(slice(None) if member is None else member for member in members)]

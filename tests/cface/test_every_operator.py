@@ -48,7 +48,7 @@ class Call(NamedTuple):
 
 
 def number(value: int) -> bytes:
-    return struct.pack("q", value)
+    return struct.pack("Q", value % 2**64)  # also those that only an unsigned one holds
 
 
 def sized(data: bytes) -> bytes:

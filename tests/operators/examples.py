@@ -21,8 +21,8 @@ from aclnnop.registry import MODULES
 from tests.operators.case import Array, Case
 
 NAMES = sorted(MODULES)
-RELAID = frozenset({"aclnnTransMatmulWeight"})
-"""Operators that write blocks from the first element on, behind the tensor too, whatever its strides were."""
+RELAID = frozenset({"aclnnTransMatmulWeight", "aclnnNonzeroV2"})
+"""Operators whose result lies in memory by rules of its own: in blocks, or in rows that are as long as the data say."""
 _GROUP = 25
 """So many operators share a process, where a test needs one of its own: starting it costs about as much as they do."""
 

@@ -336,6 +336,12 @@ int acl_emu_queue_serve(acl_emu_queue *queue, int64_t idle);
 int acl_emu_queue_next(acl_emu_queue *queue, int64_t place, acl_emu_launch *launch);
 void acl_emu_release_launch(acl_emu_launch *launch);
 
+/* What a launch of an executor refers to, plan and operands, with references of its own; 0 where it is not alive, or there is no memory. */
+int acl_emu_launch_of(uint64_t executor, acl_emu_launch *launch);
+
+/* Gives a tensor of a launch, dead or alive, the shape that its data have decided. */
+void acl_emu_set_shape(const acl_emu_launch *launch, uint32_t place, int64_t rank, const int64_t *dims, const int64_t *strides);
+
 /* The addresses of a launch's tensors, at most `capacity`, and how many there are. */
 uint32_t acl_emu_addresses(const acl_emu_launch *launch, uint64_t *addresses, uint32_t capacity);
 

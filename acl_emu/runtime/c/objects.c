@@ -525,6 +525,17 @@ int acl_emu_set_operand(uint64_t executor, uint32_t place, uint64_t address)
     return tensor != NULL;
 }
 
+void acl_emu_set_shape(const acl_emu_launch *launch, uint32_t place, int64_t rank, const int64_t *dims, const int64_t *strides)
+{
+    acl_emu_lock();
+    acl_emu_tensor *tensor = place < launch->operands->count ? launch->operands->items[place].tensor : NULL;
+    if (tensor && tensor->rank == rank) { /* the program may have described it anew meanwhile */
+        memcpy(tensor->numbers, dims, (size_t)rank * sizeof *dims);
+        memcpy(tensor->numbers + rank, strides, (size_t)rank * sizeof *strides);
+    }
+    acl_emu_unlock();
+}
+
 int acl_emu_is_repeatable(uint64_t executor)
 {
     acl_emu_lock();

@@ -406,6 +406,18 @@ int acl_emu_start(uint64_t operator, uint64_t workspace, uint64_t size, uint64_t
     return done;
 }
 
+int acl_emu_launch_of(uint64_t executor, acl_emu_launch *launch)
+{
+    acl_emu_lock();
+    acl_emu_executor *found = acl_emu_find(executor, ACL_EMU_EXECUTOR);
+    launch->operands = found ? acl_emu_take_operands(found) : NULL;
+    launch->plan = found ? found->plan : NULL;
+    if (launch->operands)
+        launch->plan->references++;
+    acl_emu_unlock();
+    return launch->operands != NULL;
+}
+
 /* aclnnXxx(workspace, workspaceSize, executor, stream) */
 int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result)
 {

@@ -1,0 +1,137 @@
+"""aclnnScatter and aclnnScatterValue: elements that are written, added or multiplied along one dimension, each at an index of its own."""
+
+import enum
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu.core.dtypes import BF16, BOOL, COMPLEX64, FLOAT, FLOAT16, INT32, INT64
+from acl_emu.runtime.tensor import Scalar
+from acl_emu.spec import (
+    Array,
+    Example,
+    HandleKind,
+    In,
+    Int,
+    IntKind,
+    Operand,
+    Out,
+    Plan,
+    between,
+    in_place,
+    numbers,
+    operator,
+    same_dtype,
+    same_shape,
+    scalar_castable,
+    wrap_dim,
+)
+from aclnnop.conversion.moves import NEWER, WIDE
+from aclnnop.index.gathering import NUMBERS, PLACES
+from aclnnop.index.places import along, check_beside, check_no_longer, within
+from aclnnop.index.scattering import Changes, Combine, changed, merged
+
+
+class Reduce(enum.IntEnum):
+    """What becomes of an element and an update."""
+
+    REPLACE = 0
+    ADD = 1
+    MULTIPLY = 2
+
+
+Mode = Annotated[int, IntKind(choices=Reduce)]
+AnyIn = Annotated[Operand, In(*NUMBERS)]
+AnyOut = Annotated[Operand, Out(*NUMBERS)]
+PlacesIn = Annotated[Operand, In(*PLACES)]
+
+
+@operator(products=NEWER)
+def aclnnScatter(self: AnyIn, dim: Int, index: PlacesIn, src: AnyIn, reduce: Mode, out: AnyOut) -> Plan:
+    """Write, add or multiply every element of ``src`` to that of ``self`` at its index along ``dim``."""
+    same_dtype(self, src, out)
+    check_beside(self, index, src)
+    same_shape(self, out)
+    axis = wrap_dim(dim, self)
+    check_no_longer(index, src)
+    check_no_longer(index, self, axis)
+    return scattered(self, index, src, out, axis, Combine[Reduce(reduce).name])
+
+
+@operator(products=NEWER)
+def aclnnScatterValue(
+    self: AnyIn, dim: Int, index: PlacesIn, value: Annotated[Scalar, HandleKind(Scalar, *WIDE)], reduce: Mode, out: AnyOut
+) -> Plan:
+    """Write, add or multiply a number to the elements of ``self`` that ``index`` chooses along ``dim``."""
+    same_dtype(self, out)
+    check_beside(self, index)
+    same_shape(self, out)
+    axis = wrap_dim(dim, self)
+    check_no_longer(index, self, axis)
+    scalar_castable(value, "value", self.dtype)
+    number = np.asarray(value.converted(self.dtype)).astype(self.dtype.numpy)
+    everywhere = range(max(self.rank, 1))
+    return changed(
+        numbered, self, (index,), out, axes=everywhere, axis=axis, name=index.name, number=number[()], combine=Combine[Reduce(reduce).name]
+    )
+
+
+aclnnInplaceScatter = in_place(aclnnScatter)
+aclnnInplaceScatterValue = in_place(aclnnScatterValue)
+
+
+def scattered(self: Operand, index: Operand, src: Operand, out: Operand, axis: int, combine: Combine) -> Plan:
+    """The plan of ``self`` with the elements of ``src``, as far as there are indices, at their places along ``axis``."""
+    return changed(elements, self, (index, src), out, axes=range(max(self.rank, 1)), axis=axis, name=index.name, combine=combine)
+
+
+@aclnnScatter.example
+def examples() -> Iterator[Example]:
+    """Every mode; fewer indices than elements, the same index more than once where that is defined."""
+    for dtype, dim, places, shape, mode in (
+        (FLOAT, 1, INT64, (2, 3), Reduce.ADD),
+        (FLOAT16, 0, INT32, (3, 4), Reduce.MULTIPLY),
+        (BF16, -1, INT64, (2, 2), Reduce.ADD),
+        (BOOL, 0, INT32, (1, 4), Reduce.REPLACE),
+        (COMPLEX64, -2, INT64, (1, 3), Reduce.REPLACE),
+    ):
+        yield {
+            "self": numbers((3, 4), dtype, 1, 9),
+            "dim": dim,
+            "index": between(0, 3, shape, places, 2),
+            "src": numbers((3, 4), dtype, 3, 2),
+            "reduce": int(mode),
+            "out": numbers((3, 4), dtype, 4),
+        }
+
+
+@aclnnScatterValue.example
+def values() -> Iterator[Example]:
+    """Every mode, and numbers of other types."""
+    for dtype, dim, places, value, mode in (
+        (FLOAT, 1, INT64, 2.5, Reduce.REPLACE),
+        (INT32, 0, INT32, 3, Reduce.ADD),
+        (BF16, -1, INT64, 2, Reduce.MULTIPLY),
+    ):
+        yield {
+            "self": numbers((3, 4), dtype, 1, 9),
+            "dim": dim,
+            "index": between(0, 3, (2, 3), places, 2),
+            "value": value,
+            "reduce": int(mode),
+            "out": numbers((3, 4), dtype, 4),
+        }
+
+
+def elements(source: Array, index: Array, src: Array, *, axis: int, name: str, combine: Combine) -> Changes:
+    """One update for each index."""
+    key = along(within(index, source.shape[axis], name), axis)
+    updates = src[tuple(slice(length) for length in index.shape)].reshape(-1)
+    return merged(source, key, updates, combine)
+
+
+def numbered(source: Array, index: Array, *, axis: int, name: str, number: object, combine: Combine) -> Changes:
+    """The same update for all."""
+    key = along(within(index, source.shape[axis], name), axis)
+    return merged(source, key, np.full(index.size, number, source.dtype), combine)
