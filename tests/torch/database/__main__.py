@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import queue
+import re
 import select
 import signal
 import subprocess
@@ -26,6 +27,10 @@ ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "build" / "torch"
 PATIENCE = 300
 """Seconds for one entry, and for a process to begin."""
+
+
+ON_CPU = re.compile(r"operator '([\w:.]+)' is not currently supported on the NPU")
+"""What torch_npu says of it, once in every process."""
 
 
 class Stopped(Exception):
@@ -95,9 +100,9 @@ def progress(total: int) -> Iterator[Any]:
 def run_all(python: str, processes: int, names: list[str], dtype: str, samples: int, random: set[str]) -> list[dict[str, Any]]:
     """Every entry, side by side in processes; one that ends its process gets a new one."""
     FOLDER.mkdir(parents=True, exist_ok=True)
+    for log in FOLDER.glob("worker-*.log"):
+        log.unlink()
     logs = [FOLDER / f"worker-{number}.log" for number in range(processes)]
-    for log in logs:
-        log.write_text("")
     first = Worker(python, logs[0])
     unknown = sorted(set(names) - set(first.entries))
     if unknown:
@@ -120,7 +125,7 @@ def run_all(python: str, processes: int, names: list[str], dtype: str, samples: 
                 try:
                     found[name] = worker.ask(entry=name, dtype=dtype, samples=samples, shapes_only=name in random)
                 except (Stopped, BrokenPipeError) as stopped:
-                    found[name] = {"entry": name, "dtype": "", "steps": {"forward": page.stopped(str(stopped))}, "on_cpu": []}
+                    found[name] = {"entry": name, "dtype": "", "steps": {"forward": page.stopped(str(stopped))}}
                     worker = None
                 step()
             if worker:
@@ -149,7 +154,8 @@ def main() -> int:
     whole = not asked.entries and not asked.dtype
     if whole:
         (FOLDER / "results.json").write_text(json.dumps(found, indent=1))
-    table = page.Table(found, reasons)
+    on_cpu = {name for log in FOLDER.glob("worker-*.log") for name in ON_CPU.findall(log.read_text(errors="replace"))}
+    table = page.Table(found, reasons, sorted(on_cpu))
     if whole:
         (ROOT / "docs" / "torch.md").write_text(table.text(asked.samples), encoding="utf-8")
     print(table.summary())

@@ -28,9 +28,9 @@ def stopped(why: str) -> dict[str, Any]:
 class Table:
     """Results and the reasons for what differs."""
 
-    def __init__(self, found: list[dict[str, Any]], reasons: list[dict[str, Any]]) -> None:
+    def __init__(self, found: list[dict[str, Any]], reasons: list[dict[str, Any]], on_cpu: list[str]) -> None:
         self.found = [row for row in found if row["dtype"] is not None]
-        self.reasons = reasons
+        self.reasons, self.on_cpu = reasons, on_cpu
 
     def reason(self, entry: str, step: str) -> str | None:
         """Why a step of an entry differs."""
@@ -121,8 +121,8 @@ class Table:
                 ],
             ),
             "## On the CPU\n",
-            "torch_npu has no kernel for some operator of these entries, computes it on the CPU, and warns of it.\n",
-            _names(row["entry"] for row in self.found if row["on_cpu"]) + "\n",
+            "torch_npu has no kernel for these operators of torch. It computes them on the CPU, and warns of it.\n",
+            _names(self.on_cpu) + "\n",
             "## Equal\n",
             _names(row["entry"] for row in self.found if self.equal(row)) + "\n",
         ]
