@@ -4,18 +4,23 @@
 #             those in a file
 # make bench  measures, and writes docs/benchmarks.md; FULL=1 for everything; ONLY=SmoothL1 for some operators, or SHAPES=90 for so many
 #             seconds of shapes drawn at random, and nothing written
+# make torch  runs torch's operator database with torch_npu, and writes docs/torch.md; TORCH_PYTHON=... of an environment that has torch_npu,
+#             ONLY="add nn.functional.gelu" for some entries, and nothing written
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= $(shell nproc)
 BENCH := .venv-bench
 TORCH ?= torch==2.13.0
+TORCH_NPU ?= torch_npu==2.13.0
+TORCH_VENV := .venv-torch
+TORCH_PYTHON ?= $(TORCH_VENV)/bin/python
 FULL ?=
 ONLY ?=
 SHAPES ?=
 
 .DEFAULT_GOAL := build
-.PHONY: build run test check generate bench clean
+.PHONY: build run test check generate bench torch clean
 
 $(VENV)/ready: pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
@@ -62,7 +67,18 @@ $(BENCH)/ready: $(VENV)/ready
 bench: $(BENCH)/ready build
 	$(BENCH)/bin/python -m $(if $(SHAPES),benchmarks.shapes $(SHAPES),benchmarks $(if $(FULL),--full) $(if $(ONLY),--only $(ONLY)))
 
+# torch_npu loads the emulator from here. What its database of operators needs beside torch is installed, too.
+$(TORCH_VENV)/ready: $(VENV)/ready
+	$(PYTHON) -m venv $(TORCH_VENV)
+	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH) $(TORCH_NPU) numpy ml_dtypes cffi click \
+		setuptools pyyaml scipy expecttest hypothesis pytest
+	$(TORCH_VENV)/bin/python -c 'import sysconfig; open(sysconfig.get_path("purelib") + "/acl-emu.pth", "w").write("$(CURDIR)\n")'
+	touch $@
+
+torch: build $(if $(filter $(TORCH_VENV)/%,$(TORCH_PYTHON)),$(TORCH_VENV)/ready)
+	$(BIN)/python -m tests.torch.database --python $(TORCH_PYTHON) --processes $(WORKERS) $(ONLY)
+
 clean:
-	rm -rf $(VENV) $(BENCH) build dist *.egg-info acl_emu/lib64 include/aclnnop aclnnop/__init__.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(TORCH_VENV) build dist *.egg-info acl_emu/lib64 include/aclnnop aclnnop/__init__.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find acl_emu aclnnop tests samples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 	find acl_emu -name '*.so' -delete

@@ -200,13 +200,13 @@ def _execute(
 ) -> None:
     if name is None:
         raise NullParam("opType must not be a null pointer")
+    route = ROUTES.get(name)
+    if route is None:  # before anything else: what is wrong with the rest may come from how such an operator is called
+        raise OperatorNotFound(f"operator {name} of the older interface is not emulated; emulated are {', '.join(sorted(ROUTES))}")
     taken = _given(input_descriptions, inputs, "inputDesc", "inputs")
     made = _given(output_descriptions, outputs, "outputDesc", "outputs")
     attributes = find_attributes(attr) if attr else Attributes()
     context.find_stream(stream)
-    route = ROUTES.get(name)
-    if route is None:
-        raise OperatorNotFound(f"operator {name} of the older interface is not emulated; emulated are {', '.join(sorted(ROUTES))}")
     try:
         operator, arguments = route(taken, made, attributes)
     except (LookupError, memory.BadAddress) as error:

@@ -11,7 +11,7 @@ import inspect
 import os
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import aclnnop
@@ -361,6 +361,11 @@ class _Texts(threading.local):
 _texts = _Texts()
 
 
+def _is_length(parameter: CParameter, inputs: Container[str]) -> bool:
+    """Of the array before it; a number that is called numOutputs stands before its arrays."""
+    return parameter.name not in inputs and not parameter.c_type.endswith("*") and not parameter.name.startswith("num")
+
+
 def _api_handler(declared: ApiFunction) -> Handler:
     prototype = declared.prototype
     is_meta = prototype.header.startswith("aclnn/")
@@ -374,7 +379,7 @@ def _api_handler(declared: ApiFunction) -> Handler:
     for index, parameter in enumerate(p for p in prototype.parameters if p.c_type != VARIADIC):
         following = prototype.parameters[index + 1] if index + 1 < len(prototype.parameters) else None
         if parameter.name in inputs and _element_of(parameter):
-            has_length = following is not None and following.name not in inputs and not following.c_type.endswith("*")
+            has_length = following is not None and _is_length(following, inputs)
             if has_length:
                 count_index = index + 1
             # Strides have no length of their own: they have that of the dimensions.

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from acl_emu.spec import Array, Product
-from aclnnop.activation.pointwise import NEWER, FloatReal, broadcast, pointwise, promoted
+from aclnnop.activation.elu import Castable
+from aclnnop.activation.pointwise import NEWER, broadcast, pointwise, promoted
 from aclnnop.math.unary import FLOATS
 
 
 @pointwise(*FLOATS, rule=promoted, shapes=broadcast, products=NEWER | {Product.A910}, out="gradInput", settings=({"lambd": 0.5},))
-def aclnnHardshrinkBackward(gradOutput: Array, self: Array, lambd: FloatReal) -> Any:
+def aclnnHardshrinkBackward(gradOutput: Array, self: Array, lambd: Castable) -> Any:
     """Take zero where ``self`` is between ``-lambd`` and ``lambd``, and ``gradOutput`` elsewhere."""
     return np.where((self >= -lambd) & (self <= lambd), 0, gradOutput)

@@ -45,6 +45,13 @@ static int older(float *x)
     CHECK(aclrtSynchronizeDevice());
     float y[12];
     CHECK(aclrtMemcpy(y, 48, device[1], 48, ACL_MEMCPY_DEVICE_TO_HOST));
+    const aclTensorDesc *const twice[] = {desc, desc};
+    const aclDataBuffer *const both[] = {buffers[0], buffers[0]};
+    CHECK(aclopCompileAndExecute("Mul", 2, twice, both, 1, descs, &buffers[1], attr, ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, NULL));
+    CHECK(aclrtSynchronizeDevice());
+    float squares[12];
+    CHECK(aclrtMemcpy(squares, 48, device[1], 48, ACL_MEMCPY_DEVICE_TO_HOST));
+    printf("multiplied %d\n", squares[11] == x[11] * x[11]);
     printf("copied %d, unknown %d\n", !memcmp(x, y, 48),
            aclopCompileAndExecute("Unknown", 1, descs, in, 1, descs, &buffers[1], attr, ACL_ENGINE_SYS, ACL_COMPILE_SYS, NULL, NULL));
     aclopDestroyAttr(attr);
@@ -149,6 +156,7 @@ def test_program(tmp_path):
     done = run(compile_program(tmp_path, PROGRAM), env=clean_environment(ACL_EMU_LOG="error", ACL_EMU_CHECK="1"))
     assert done.stdout.splitlines() == [
         "2 dims, last 4, type 0",
+        "multiplied 1",
         "copied 1, unknown 100024",
         "disable 9.0.0 9.0.0",
         "kernels 207000, report -1",

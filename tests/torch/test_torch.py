@@ -26,8 +26,11 @@ def python() -> str:
     named = os.environ.get("ACL_EMU_TORCH", "")
     if named:
         return named
+    of_make_torch = ROOT / ".venv-torch" / "bin" / "python"
+    if (ROOT / ".venv-torch" / "ready").exists():
+        return str(of_make_torch)
     if importlib.util.find_spec("torch_npu") is None:
-        pytest.skip("torch_npu is not installed here, and ACL_EMU_TORCH does not name a Python that has it")
+        pytest.skip("torch_npu is not installed here, `make torch` has not run, and ACL_EMU_TORCH does not name a Python that has it")
     return sys.executable
 
 
@@ -78,6 +81,16 @@ def test_programs():
     done = execute(SAMPLES / "run.py", *READY)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line.split()[:2] for line in done.stdout.splitlines()[-len(READY) :]] == [[name, "ok"] for name in READY]
+
+
+ENTRIES = ["add", "mul", "softmax", "sum", "where", "cat", "clamp_min"]
+ENTRIES += [f"nn.functional.{name}" for name in ("linear", "cross_entropy", "relu")]
+
+
+def test_entries_of_the_database():
+    command = [sys.executable, "-m", "tests.torch.database", "--python", python(), "--processes", "1", "--samples", "6", *ENTRIES]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment(), cwd=ROOT)
+    assert done.stdout == "10 entries: 10 equal, 0 more equal forward, 0 different, 0 not yet\n", done.stdout + done.stderr
 
 
 def test_too_late(tmp_path):

@@ -1,0 +1,1 @@
+"""torch's operator database on emulated devices, against the CPU: ``make torch``."""
