@@ -2,7 +2,6 @@
 
 Every exported function arrives here with its number and its packed arguments. The handler of a function is made at its first call, from
 the C prototype and the Python signature: a C parameter that Python lacks is the length of the array before it, or an out-parameter.
-Pointers of the program are read and written through the operating system, which answers for a bad one instead of stopping the process.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ from collections.abc import Callable, Container
 from typing import Any
 
 import aclnnop
-from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, STATUS_TYPES, STRUCTURES, VARIADIC, ApiFunction, CParameter, Structure
+from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, STATUS_TYPES, STRUCTURES, VARIADIC, ApiFunction, CParameter
 from acl_emu.cface import last_calls
+from acl_emu.cface.arguments import Arguments, array_reader, element_of, lists_reader, plain_reader, read, write
 from acl_emu.core import constants as c
 from acl_emu.core import documented, ending, observe
 from acl_emu.core._bridge import ffi, lib
@@ -26,19 +26,11 @@ from acl_emu.spec.operator import Operator
 from acl_emu.spec.single_phase import SinglePhase
 from aclnnop.registry import SINGLE_PHASES
 
-Arguments = Any
-"""A cdata array of acl_emu_arg."""
 Handler = Callable[[Arguments, Any], None]
 """Carries a call out and sets the result."""
 
-_room = ffi.new_allocator(should_clear_after_alloc=False)
-"""A count that promises more than there is costs nothing: the copy fails before the room is touched."""
 _names: list[str] = []
 _handlers: dict[int, Handler] = {}
-
-_MOST_VALUES = 1 << 24
-"""More than any array of the interface holds: a larger count is not one."""
-
 
 _OBJECTS = ("tensor", "scalar", "int_array", "float_array", "bool_array", "tensor_list", "scalar_list")
 _QUICK = {
@@ -161,131 +153,6 @@ def _failed_result(declared: ApiFunction | None) -> int | None:
     return STATUS_TYPES.get("aclnnStatus" if declared is None else declared.prototype.result)
 
 
-# Arguments in
-
-
-def read(address: int, size: int, name: str, error: type[AclError] = InvalidParam) -> bytes:
-    """Bytes of the program's memory."""
-    found = _room("char[]", size)
-    if size and not lib.acl_emu_copy(int(ffi.cast("uintptr_t", found)), address, size):
-        raise error(f"{name} is {address:#x}, where {size} bytes cannot be read")
-    return bytes(ffi.buffer(found, size))
-
-
-def write(address: int, data: bytes, name: str, error: type[AclError]) -> None:
-    """Put bytes into the program's memory."""
-    source = ffi.from_buffer(data)
-    if not lib.acl_emu_copy(address, int(ffi.cast("uintptr_t", source)), len(data)):
-        raise error(f"{name} is {address:#x}, where {len(data)} bytes cannot be written")
-
-
-def _read_string(address: int, name: str) -> str | None:
-    if not address:
-        return None
-    text = b""
-    while b"\0" not in text:
-        # up to the end of the page: a string may end right before memory that does not exist
-        text += read(address + len(text), 4096 - (address + len(text)) % 4096, name)
-        if len(text) > 1 << 20:
-            raise InvalidParam(f"{name} is {address:#x}, where no string ends")
-    return os.fsdecode(text.partition(b"\0")[0])
-
-
-_ELEMENTS = {
-    "int64_t": "q",
-    "int32_t": "i",
-    "uint32_t": "I",
-    "int": "i",
-    "uint8_t": "B",
-    "float": "f",
-    "bool": "?",
-    **dict.fromkeys(("aclTensor*", "aclScalar*", "aclTensorDesc*", "aclDataBuffer*", "int64_t*"), "Q"),
-}
-
-
-def _element_of(parameter: CParameter) -> str | None:
-    """How an element of an array is spelled for struct; None where the parameter is no array."""
-    plain = parameter.c_type.replace("const", "").replace(" ", "")
-    return _ELEMENTS.get(plain[:-1]) if plain.endswith("*") else None
-
-
-def _array_reader(parameter: CParameter, index: int, count_index: int, is_meta: bool, refuses_null: bool) -> Callable[[Arguments], Any]:
-    code = _element_of(parameter)
-    assert code is not None
-    size = struct.calcsize(code)
-    wrong = AclnnInvalid if is_meta else InvalidParam
-
-    def take(arguments: Arguments) -> tuple[Any, ...] | None:
-        address, count = arguments[index].u, arguments[count_index].u
-        if not address:
-            if count and refuses_null:
-                raise AclnnNullptr(f"{parameter.name} must not be a null pointer when {parameter.name}Num is {count}")
-            return None
-        if count > _MOST_VALUES:
-            raise wrong(f"{parameter.name} has {count} values, expected at most {_MOST_VALUES}")
-        return struct.unpack(f"{count}{code}", read(address, count * size, parameter.name, wrong))
-
-    return take
-
-
-def _lists_reader(parameter: CParameter, index: int, count_index: int) -> Callable[[Arguments], Any]:
-    """An array of arrays of int64_t; the lengths are an array of int before it."""
-    addresses = _array_reader(parameter, index, count_index, False, False)
-    lengths = _array_reader(CParameter("const int*", f"lengths of {parameter.name}"), index - 1, count_index, False, False)
-
-    def take(arguments: Arguments) -> tuple[tuple[int, ...], ...] | None:
-        where, counts = addresses(arguments), lengths(arguments)
-        if not where or counts is None:
-            return None if where is None or counts is None else ()
-        if any(not 0 <= count <= _MOST_VALUES for count in counts):
-            raise InvalidParam(f"{parameter.name} has lists of {list(counts)} values, expected from 0 to {_MOST_VALUES}")
-        return tuple(
-            struct.unpack(f"{count}q", read(address, 8 * count, parameter.name)) for address, count in zip(where, counts, strict=True)
-        )
-
-    return take
-
-
-def _structure_reader(kind: Structure, name: str, index: int) -> Callable[[Arguments], Any]:
-    def take(arguments: Arguments) -> Any:
-        address = arguments[index].u
-        return kind.unpack(read(address, kind.size, name)) if address else None
-
-    return take
-
-
-def _callable_at(address: int) -> Callable[[Any], None] | None:
-    if not address:
-        return None
-    with open("/proc/self/maps", encoding="utf-8") as maps:
-        for line in maps:
-            span, access = line.split(maxsplit=2)[:2]
-            first, last = (int(text, 16) for text in span.split("-"))
-            if "x" in access and first <= address < last:
-                return lambda argument: lib.acl_emu_callback(address, argument or 0)
-    raise InvalidParam(f"fn is {address:#x}, which is not code")
-
-
-def _plain_reader(c_type: str, name: str, index: int) -> Callable[[Arguments], Any]:
-    """How one C argument becomes a Python one."""
-    plain = c_type.replace("const ", "").strip()
-    if plain == "char*":
-        return lambda arguments: _read_string(arguments[index].u, name)
-    if plain.endswith("*") and plain[:-1] in STRUCTURES:
-        return _structure_reader(STRUCTURES[plain[:-1]], name, index)
-    if plain in ("aclrtCallback", "aclrtHostFunc"):
-        return lambda arguments: _callable_at(arguments[index].u)
-    if plain.endswith("*") or plain in HANDLE_TYPES:
-        return lambda arguments: arguments[index].u or None
-    if plain == "bool":
-        return lambda arguments: arguments[index].u & 0xFF != 0
-    if plain in ("float", "double"):
-        return lambda arguments: arguments[index].d
-    if plain in ("size_t", "uint64_t", "uint32_t", "uint16_t", "uint8_t", "aclFloat16"):
-        return lambda arguments: arguments[index].u
-    return lambda arguments: arguments[index].i
-
-
 # Results out
 
 _SIZES = {"size_t": "Q", "uint64_t": "Q", "int64_t": "q", "uint32_t": "I", "int32_t": "i", "float": "f"}
@@ -378,18 +245,18 @@ def _api_handler(declared: ApiFunction) -> Handler:
     count_index = 0
     for index, parameter in enumerate(p for p in prototype.parameters if p.c_type != VARIADIC):
         following = prototype.parameters[index + 1] if index + 1 < len(prototype.parameters) else None
-        if parameter.name in inputs and _element_of(parameter):
+        if parameter.name in inputs and element_of(parameter):
             has_length = following is not None and _is_length(following, inputs)
             if has_length:
                 count_index = index + 1
             # Strides have no length of their own: they have that of the dimensions.
             if parameter.c_type.count("*") == 2 and "int64_t" in parameter.c_type:
-                readers.append(_lists_reader(parameter, index, count_index))
+                readers.append(lists_reader(parameter, index, count_index))
             else:
                 refuses_null = prototype.name == "aclCreateTensor" and has_length  # others take null dimensions or values for none
-                readers.append(_array_reader(parameter, index, count_index, is_meta, refuses_null))
+                readers.append(array_reader(parameter, index, count_index, is_meta, refuses_null))
         elif parameter.name in inputs:
-            readers.append(_plain_reader(parameter.c_type, parameter.name, index))
+            readers.append(plain_reader(parameter.c_type, parameter.name, index))
         elif not parameter.c_type.endswith("*"):
             count_index = index
         elif parameter.c_type == "char*":
@@ -478,7 +345,7 @@ def _operator_handler(name: str) -> Handler:
 
 
 def _single_phase_handler(function: SinglePhase) -> Handler:
-    readers = [_plain_reader(kind.c_type, name, index) for index, (name, kind) in enumerate(function.parameters)]
+    readers = [plain_reader(kind.c_type, name, index) for index, (name, kind) in enumerate(function.parameters)]
     outputs = [
         _Output(CParameter(f"{result.c_type}*", result.name), index, AclnnNullptr, AclnnInvalid)
         for index, result in enumerate(function.results, len(readers))
@@ -497,7 +364,7 @@ def _single_phase_handler(function: SinglePhase) -> Handler:
 
 
 def _phase_one_handler(operator: Operator) -> Handler:
-    readers = [_plain_reader(kind.c_type, name, index) for index, (name, kind) in enumerate(operator.parameters)]
+    readers = [plain_reader(kind.c_type, name, index) for index, (name, kind) in enumerate(operator.parameters)]
     count = len(readers)
     size_output = _Output(CParameter("uint64_t*", "workspaceSize"), count, AclnnNullptr, AclnnInvalid)
     executor_output = _Output(CParameter("aclOpExecutor**", "executor"), count + 1, AclnnNullptr, AclnnInvalid)

@@ -96,10 +96,10 @@ class Afterwards:
                 raise Failure(f"--report {file}: {error.strerror}; the report is not written") from None
         file = self._files.get("--trace")
         if file is not None and file.exists():
-            from acl_emu.tools import trace
+            from acl_emu.tools import trace_file
 
             try:
-                trace.repair(file)
+                trace_file.repair(file)
             except OSError as error:
                 raise Failure(f"--trace {file}: {error.strerror}; the trace is not complete") from None
         for file in self._files.values():

@@ -60,6 +60,7 @@ def explain(operator: str, arguments: tuple[str, ...], chip: str | None, for_too
     """Show what phase one of OPERATOR does with arguments such as self=4x8:FLOAT: checks, plan, workspace. Exit code 1 if it would fail."""
     from acl_emu import engine
     from acl_emu.tools import explain as explaining
+    from acl_emu.tools import explain_output
     from acl_emu.tools.rendered import as_c
 
     if rendered and (for_tools or not arguments):
@@ -71,10 +72,12 @@ def explain(operator: str, arguments: tuple[str, ...], chip: str | None, for_too
     try:
         if not arguments:
             found = explaining.find(operator)
-            click.echo(explaining.declaration_as_json(found) if for_tools else explaining.declaration_as_text(found, width), nl=False)
+            click.echo(
+                explain_output.declaration_as_json(found) if for_tools else explain_output.declaration_as_text(found, width), nl=False
+            )
             return
         with engine.collected() as fusions, explaining.explained(operator, arguments) as explanation:
-            text = explaining.as_json(explanation) if for_tools else explaining.as_text(explanation, width, _painter())
+            text = explain_output.as_json(explanation) if for_tools else explain_output.as_text(explanation, width, _painter())
     except (explaining.Mistake, soc.ConfigurationError) as error:
         raise Failure(str(error)) from None
     if rendered and explanation.outcome.error is None:

@@ -15,7 +15,6 @@ flow ``synchronize``           from the last task of a stream to the call that w
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import sys
 import threading
@@ -35,14 +34,13 @@ from acl_emu.runtime.memory import Allocation, DeviceMemory
 from acl_emu.runtime.stream import Stream
 from acl_emu.tools import spell
 from acl_emu.tools.growing_file import GrowingFile
+from acl_emu.tools.trace_file import END, encode, file_for_this_process
 
 HOST = 1
 FIRST_DEVICE = 10
 PHASE_TWO = ("workspace", "workspaceSize", "executor", "stream")
 
-_END = "\n]\n"
 _MOST_ADDRESSES = 10_000
-_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False, default=str).encode
 
 
 @dataclass(frozen=True)
@@ -152,13 +150,13 @@ class Tracer(Tool):
 
     def _put(self, events: Iterable[dict[str, Any]]) -> None:
         """Add events."""
-        lines = "".join(",\n" + _encode(event) for event in events)
+        lines = "".join(",\n" + encode(event) for event in events)
         with self._lock:
             self._append(lines)
 
     def _begin(self, key: object, name: str, category: str, point: Point, facts: str) -> None:
         """Something begins: it stands in the file until it ends."""
-        line = f',\n{{"name":{_encode(name)},"cat":"{category}","ph":"B",{self._at_text(point)},"args":{facts}}}}}'
+        line = f',\n{{"name":{encode(name)},"cat":"{category}","ph":"B",{self._at_text(point)},"args":{facts}}}}}'
         with self._lock:
             self._open[key] = line
             self._append("")
@@ -166,8 +164,8 @@ class Tracer(Tool):
     def _end(self, key: object, name: str, category: str, point: Point, end: int, facts: str, arrows: Iterable[dict[str, Any]]) -> None:
         """It ends; arrows belong to it."""
         duration = max(0, end - point.nanoseconds) / 1000
-        line = f',\n{{"name":{_encode(name)},"cat":"{category}","ph":"X","dur":{duration},{self._at_text(point)},"args":{facts}}}}}'
-        line += "".join(",\n" + _encode(arrow) for arrow in arrows)
+        line = f',\n{{"name":{encode(name)},"cat":"{category}","ph":"X","dur":{duration},{self._at_text(point)},"args":{facts}}}}}'
+        line += "".join(",\n" + encode(arrow) for arrow in arrows)
         with self._lock:
             self._open.pop(key, None)
             self._append(line)
@@ -175,7 +173,7 @@ class Tracer(Tool):
     def _append(self, text: str) -> None:
         if self._gone:
             return
-        tail = "".join(self._open.values()) + _END
+        tail = "".join(self._open.values()) + END
         try:
             if self._file is None:
                 self._file = GrowingFile(self.file)
@@ -309,7 +307,7 @@ class Tracer(Tool):
             begun.planned = self._planned.get(call.arguments[2] or 0)
             if begun.planned is not None:
                 facts["planned by"] = begun.planned.number
-        begun.text = _encode(facts)[:-1]
+        begun.text = encode(facts)[:-1]
         self._begin(call.number, call.name, category(call), point, begun.text)
 
     def planned(self, executor: Executor) -> None:
@@ -348,7 +346,7 @@ class Tracer(Tool):
         arrows = [arrow for point in begun.waited for arrow in self._arrow("synchronize", point, begun.point.later(call.end - 1))]
         if begun.planned is not None and not begun.launched:
             arrows += self._arrow("launch", begun.planned.point, begun.point)
-        facts = f"{begun.text},{_encode(more)[1:-1]}" if more else begun.text
+        facts = f"{begun.text},{encode(more)[1:-1]}" if more else begun.text
         self._end(call.number, call.name, category(call), begun.point, max(call.end, call.begin + 1), facts, arrows)
 
     def submitted(self, work: Work) -> None:
@@ -389,7 +387,7 @@ class Tracer(Tool):
         if task is not None:
             task.begin = time.perf_counter_ns()
             point = Point(task.begin, queue.process, queue.track)
-            task.text = _encode(task.arguments)[:-1]
+            task.text = encode(task.arguments)[:-1]
             self._begin((stream.number, place), task.name, task.category, point, task.text)
 
     def task_ends(self, stream: Stream, place: int, error: AclError | None) -> None:
@@ -399,7 +397,7 @@ class Tracer(Tool):
         task = queue.tasks.pop(place, None)
         if task is None or not task.begin:
             return
-        failure = f",{_encode({'status': error.code, 'error': str(error)})[1:-1]}" if error is not None else ""
+        failure = f",{encode({'status': error.code, 'error': str(error)})[1:-1]}" if error is not None else ""
         point = Point(task.begin, queue.process, queue.track)
         arrows: list[dict[str, Any]] = []
         if task.two is not None:
@@ -485,7 +483,7 @@ def _thread_name() -> str:
 def _header() -> str:
     """The first lines, which others follow after a comma."""
     name = _named("process_name", HOST, 0, f"{_program()} (process {os.getpid()})")
-    return f"[\n{_encode(name)},\n{_encode(_sorted(HOST, -1))}"
+    return f"[\n{encode(name)},\n{encode(_sorted(HOST, -1))}"
 
 
 def _named(what: str, process: int, track: int, name: str) -> dict[str, Any]:
@@ -494,45 +492,6 @@ def _named(what: str, process: int, track: int, name: str) -> dict[str, Any]:
 
 def _sorted(process: int, index: int) -> dict[str, Any]:
     return {"name": "process_sort_index", "ph": "M", "ts": 0, "pid": process, "tid": 0, "args": {"sort_index": index}}
-
-
-def file_for_this_process(name: str | Path) -> Path:
-    """``%p`` in a file name stands for the number of the process."""
-    return Path(str(name).replace("%p", str(os.getpid()))).absolute()
-
-
-def events(file: Path) -> Iterator[dict[str, Any]]:
-    """The events of a trace, one after the other; what was cut off in the middle is left out."""
-    with file.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            text = line.strip().rstrip(",").lstrip("\0")
-            if text.startswith("{"):
-                try:
-                    yield json.loads(text)
-                except ValueError:
-                    return
-
-
-def repair(file: Path) -> None:
-    """End the file of a process that died: cut the blanks off, and close it if it was cut off in the middle of an addition."""
-    with file.open("r+b") as opened:
-        length = opened.seek(0, os.SEEK_END)
-        blanks = b" "
-        while length and not blanks.strip():
-            step = min(length, 4096)
-            opened.seek(length - step)
-            blanks = opened.read(step)
-            length -= step
-        kept = length + len(blanks.rstrip(b" "))
-        if kept == opened.seek(0, os.SEEK_END):
-            return
-        opened.truncate(kept)
-    try:
-        with file.open(encoding="utf-8") as text:
-            json.load(text)
-    except ValueError:
-        whole = list(events(file))
-        file.write_text("[\n" + ",\n".join(map(_encode, whole)) + _END, encoding="utf-8")
 
 
 def from_environment(value: str) -> Tracer:

@@ -15,7 +15,7 @@ import pytest
 
 from acl_emu.core import dtypes, handles, soc
 from acl_emu.spec.kinds import TensorKind
-from acl_emu.tools import explain
+from acl_emu.tools import explain, explain_output
 from tests.cface.programs import clean_environment
 from tests.conftest import PATIENCE, ROOT
 from tests.operators.case import Case
@@ -29,8 +29,8 @@ def told(name: str, *words: str) -> dict[str, Any]:
     """The explanation as a tool reads it; no object may be left behind."""
     before = handles.census()
     with explain.explained(name, words) as explanation:
-        text = explain.as_text(explanation)
-        facts: dict[str, Any] = json.loads(explain.as_json(explanation))
+        text = explain_output.as_text(explanation)
+        facts: dict[str, Any] = json.loads(explain_output.as_json(explanation))
     assert handles.census() == before
     assert facts["operator"] in text
     assert max(map(len, text.splitlines())) <= 140
@@ -187,9 +187,9 @@ def test_mistakes_in_scalars_arrays_and_names() -> None:
 @every_operator
 def test_every_operator_has_a_declaration(name: str) -> None:
     operator = explain.find(name)
-    facts = json.loads(explain.declaration_as_json(operator))
+    facts = json.loads(explain_output.declaration_as_json(operator))
     assert [parameter["name"] for parameter in facts["parameters"]] == [parameter.name for parameter in operator.parameters]
-    text = explain.declaration_as_text(operator, 100)
+    text = explain_output.declaration_as_text(operator, 100)
     assert all(check["rule"].split()[0] in text for check in facts["checks"])
 
 

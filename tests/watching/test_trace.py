@@ -16,7 +16,7 @@ import pytest
 import acl_emu as acl
 import aclnnop
 from acl_emu.core import observe
-from acl_emu.tools import growing_file, trace
+from acl_emu.tools import growing_file, trace_file
 from acl_emu.tools.growing_file import GrowingFile
 from acl_emu.tools.trace import FIRST_DEVICE, HOST, Tracer
 from tests.cface import programs
@@ -204,7 +204,7 @@ acl.aclrtSynchronizeStream(stream)
     (callback,) = slices(events, category="callback")
     assert callback["ph"] == "B"
     size = file.stat().st_size
-    trace.repair(file)
+    trace_file.repair(file)
     assert file.stat().st_size < size
     assert load(file) == events
 
@@ -213,7 +213,7 @@ def test_a_file_that_was_cut_off_is_repaired(tmp_path: Path) -> None:
     whole = [{"name": "first", "ph": "M"}, {"name": "second", "ph": "M"}]
     file = tmp_path / "trace.json"
     file.write_text('[\n{"name":"first","ph":"M"},\n{"name":"second","ph":"M"},\n{"name":"thi' + " " * 10_000)
-    trace.repair(file)
+    trace_file.repair(file)
     assert json.loads(file.read_text()) == whole
 
 

@@ -15,7 +15,8 @@ from acl_emu.core import notes
 from acl_emu.core.observe import Call
 from acl_emu.tools.checks_made import made
 from acl_emu.tools.report import page
-from acl_emu.tools.trace import Tracer, category, file_for_this_process
+from acl_emu.tools.trace import Tracer, category
+from acl_emu.tools.trace_file import file_for_this_process
 
 _HANDLE = re.compile(r"#\d+")
 _MOST_KNOWN = 10_000

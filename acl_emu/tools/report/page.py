@@ -12,7 +12,7 @@ from typing import Any
 
 from acl_emu.api.border import FUNCTIONS
 from acl_emu.core.observe import Place
-from acl_emu.tools import trace
+from acl_emu.tools import trace, trace_file
 from acl_emu.version import __version__
 
 MOST_SLICES = 400_000
@@ -259,7 +259,7 @@ def _source(place: str) -> list[Any]:
 def write(source: Path, file: Path, *, died: bool = False) -> None:
     """Make the page of a trace."""
     collector = Collector()
-    collector.take(trace.events(source))
+    collector.take(trace_file.events(source))
     # "<" must not appear: a text could end the script that holds the data
     data = json.dumps(collector.data(died=died), separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     folder = files("acl_emu.tools.report")
