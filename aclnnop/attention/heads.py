@@ -6,7 +6,7 @@ import numpy as np
 
 from acl_emu.spec import Array, Operand, require
 
-AXES = {"BSH": "BSND", "SBH": "SBND", "BSND": "BSND", "BNSD": "BNSD", "TND": "SND", "NTD": "NSD"}
+AXES = {"BSH": "BSND", "SBH": "SBND", "BSND": "BSND", "BNSD": "BNSD", "TND": "SND", "NTD": "NSD", "NBSD": "NBSD"}
 """The axes of each layout with H split into heads and features; T is a sequence of all batches, one behind the other."""
 
 

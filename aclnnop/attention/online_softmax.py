@@ -17,8 +17,8 @@ BLOCK_ROWS, BLOCK_COLUMNS = 256, 512
 LOWEST = np.finfo(np.float32).min
 """The maximum of a query that sees no key."""
 
-Finish = Callable[[Array, Array, Array], None]
-"""Makes a block of the output of weighted values and their sums."""
+Finish = Callable[[Array, Array, Array, slice], None]
+"""Makes a block of the output of weighted values and their sums; it belongs to some heads of queries."""
 
 
 class Blocks(NamedTuple):
@@ -76,7 +76,7 @@ def attend(task: Task, out: Array, largest: Array, total: Array, blocks: Blocks,
         for rows in spans(0, task.queries, blocks.rows):
             result, sums, top = accumulated(task, heads, rows, blocks.columns, out.shape[-1], scratch)
             own = task.own(heads)
-            finish(result, sums, out[own, rows].reshape(result.shape))
+            finish(result, sums, out[own, rows].reshape(result.shape), own)
             largest[own, rows] = np.maximum(top, LOWEST).reshape(-1, rows.stop - rows.start)
             total[own, rows] = sums.reshape(-1, rows.stop - rows.start)
 
@@ -102,6 +102,8 @@ def accumulated(task: Task, heads: slice, rows: slice, width: int, values: int, 
         kept = task.kept(heads, rows, columns)
         if kept is not None:
             weights *= kept
+        if task.weight_scale is not None:
+            apply(as_int8, (weights,), (weights,), scale=task.weight_scale)
         apply(scaled, (result, shrink), (result,))
         matmul(stacked(weights), task.value(heads, columns), stacked(result), add=True)
         sums *= shrink
@@ -146,7 +148,12 @@ def scaled(values: Array, factor: Array) -> Array:
     return values * factor
 
 
-def divided(result: Array, sums: Array, out: Array) -> None:
+def as_int8(weights: Array, *, scale: float) -> Array:
+    """Rounded to the whole numbers that INT8 holds."""
+    return np.minimum(np.maximum(np.rint(weights * scale), -128), 127)
+
+
+def divided(result: Array, sums: Array, out: Array, _: slice) -> None:
     """The weighted mean; 0 where a query sees nothing."""
     apply(mean, (result, sums), (out,))
 

@@ -87,6 +87,8 @@ class Task:
     shift_first: bool = True
     """Whether the position encoding is added before the scores are scaled."""
     dropped: Dropped | None = None
+    weight_scale: float | None = None
+    """What weights are multiplied by before they are rounded to INT8; None: they are not."""
 
     @property
     def queries(self) -> int:
