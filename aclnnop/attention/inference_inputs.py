@@ -1,0 +1,56 @@
+"""What the operators of attention for inference get, and what is found out about it."""
+
+from collections.abc import Sequence as Listed
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from acl_emu.runtime.tensor import IntArray
+from acl_emu.spec import Operand
+from aclnnop.attention.heads import Lengths
+from aclnnop.attention.inference_kernels import Sequence
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the operators get; what one lacks is null."""
+
+    query: Operand
+    key: Listed[Operand]
+    value: Listed[Operand]
+    shift: Operand | None
+    mask: Operand | None
+    query_lengths: IntArray | None
+    key_lengths: IntArray | None
+    heads: int
+    scale: float
+    before: int
+    after: int
+    layout: str
+    key_heads: int
+    mode: int
+    out: Operand
+    scales: dict[str, Operand | None]
+    """deqScale1, quantScale1, deqScale2, quantScale2, quantOffset2; antiScale, antiOffset, keyScale, keyOffset, valueScale, valueOffset."""
+    anti_modes: tuple[int, int, int] = (0, 0, 0)
+    """antiquantMode, keyAntiquantMode, valueAntiquantMode."""
+    table: Operand | None = None
+    block_size: int = 0
+    paddings: tuple[Operand | None, Operand | None] = (None, None)
+    prefixes: tuple[Operand | None, Operand | None] = (None, None)
+    prefix_length: IntArray | None = None
+    lse: Operand | None = None
+
+
+class Found(NamedTuple):
+    """Lengths that the rules of a call speak of."""
+
+    query: Lengths
+    key: Lengths
+    """Of pages: their number, heads, positions in a page, features."""
+    value: Lengths
+    batch: int
+    single: bool
+    """Whether there is one query in each sequence, and that is known from the shape."""
+    sequences: tuple[Sequence, ...]
+    reach: int
+    """Positions of keys that masks and position encodings speak of, without a prefix."""
