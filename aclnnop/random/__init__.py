@@ -1,0 +1,1 @@
+"""Operators that draw random numbers, and dropout."""
