@@ -1,0 +1,1 @@
+"""Pooling: the largest elements, or means, of windows."""
