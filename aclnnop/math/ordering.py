@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, DType
+from acl_emu.engine.calls import code_of, done_by
 from acl_emu.spec import Array, Example, Operand, Operator, Plan, Product, direct, nothing, numbers, shape_is, wrap_dim
 from acl_emu.spec.kinds import TensorKind
 
@@ -34,11 +35,72 @@ def ordered(
     if 0 in indices.shape:
         return nothing()
     row = self if self.rank else self.in_view((1,))
-    return direct(pick, reads=(row,), writes=(values, indices), scratch={}, axis=axis, ranks=ranks, descending=descending)
+    sorting = Sorting(row.shape[axis], ranks, row.size, row.dtype.numpy.itemsize)
+    plan = direct(
+        pick,
+        reads=(row,),
+        writes=(values, indices),
+        scratch={"items": ((sorting.slots * sorting.space,), sorting.item)},
+        axis=axis,
+        ranks=ranks,
+        descending=descending,
+    )
+    outs = [out if out.rank == row.rank else out.in_view(*_with_axis(out, axis)) for out in (values, indices) if out is not None]
+    steps = [_steps(operand, axis) for operand in (row, *outs)]
+    lengths = [length for one, length in enumerate(row.shape) if one != axis]
+    numbers = (
+        *(code_of(row.dtype), descending, sorting.length, ranks.start, ranks.stop, sorting.selects, sorting.chunked, values is not None),
+        *(row.size // sorting.length, sorting.slots, sorting.space, sorting.room),
+        *(steps[0][0], steps[1][0] if values is not None else 0, steps[-1][0]),
+        *(len(lengths), *_padded(lengths), *_padded(steps[0][1]), *_padded(steps[1][1]), *_padded(steps[-1][1])),
+    )
+    return done_by("acl_emu_sort_rows", plan, numbers, threaded=row.size >= _THREADED)
 
 
-def pick(values: Array, found: Array | None, places: Array, *, axis: int, ranks: range, descending: bool) -> None:
-    """Sort, and store what is asked for."""
+class Sorting:
+    """How rows are sorted, and the space for that: whole ones, or what has the first ranks; each by one thread, or long ones by all.
+
+    Known to acl_emu/engine/c/index_sort.c.
+    """
+
+    def __init__(self, length: int, ranks: range, size: int, itemsize: int) -> None:
+        rows = size // length
+        self.length = length
+        self.item = np.dtype(np.uint64) if itemsize < 8 else np.dtype([("key", np.uint64), ("place", np.uint64)])
+        self.selects = 4 * ranks.stop <= length
+        self.chunked = length >= _LONG and rows < _CHUNKS
+        self.slots = 1 if self.chunked else min(rows, _CHUNKS)
+        self.room = max(2 * ranks.stop, _LEAST_ROOM)
+        self.space = 2 * length if not self.selects else self.room * (_CHUNKS if self.chunked else 1)
+
+
+_CHUNKS = 8
+_LONG = 1 << 16
+_LEAST_ROOM = 1024
+_THREADED = 1 << 13
+_MOST_DIMS = 8
+
+
+def _steps(operand: Operand, axis: int) -> tuple[int, list[int]]:
+    """Bytes between the elements along an axis, and along the others."""
+    strides = list(operand.view.layout.strides)
+    return strides.pop(axis), strides
+
+
+def _with_axis(out: Operand, axis: int) -> tuple[list[int], list[int]]:
+    """Shape and strides of an output that lacks the axis, with it."""
+    shape, strides = list(out.shape), list(out.view.strides)
+    shape.insert(axis, 1)
+    strides.insert(axis, 1)
+    return shape, strides
+
+
+def _padded(lengths: list[int]) -> list[int]:
+    return lengths + [0] * (_MOST_DIMS - len(lengths))
+
+
+def pick(values: Array, found: Array | None, places: Array, *, items: Array, axis: int, ranks: range, descending: bool) -> None:
+    """Sort, and store what is asked for; the space for ``items`` is that of the function in C."""
     chosen = np.take(order(values, axis, descending=descending), ranks, axis=axis)
     places[...] = chosen.reshape(places.shape)
     if found is not None:
