@@ -76,7 +76,7 @@ class Sorting:
 
 _CHUNKS = 8
 _LONG = 1 << 16
-_LEAST_ROOM = 1024
+_LEAST_ROOM = 128
 _THREADED = 1 << 13
 _MOST_DIMS = 8
 

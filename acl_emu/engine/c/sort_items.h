@@ -161,7 +161,10 @@ static int64_t NAMED(best_of)(ITEM *best, int64_t capacity, int64_t wanted, cons
     for (int64_t done = 0; done < count; done += LOADED) {
         const int64_t loaded = at_most(count - done, LOADED);
         NAMED(load)(some, from + (first + done) * call->from_along, call->from_along, call->dtype, (int)call->descending, first + done, loaded);
-        for (int64_t n = 0; n < loaded; n++) {
+        for (int64_t n = 0; wanted == 1 && n < loaded; n++) {
+            worst = (!done && !n) || IS_LESS(some[n], worst) ? some[n] : worst;
+        }
+        for (int64_t n = 0; wanted > 1 && n < loaded; n++) {
             best[held] = some[n];
             held += !filled || IS_LESS(some[n], worst);
             if (held == capacity) {
@@ -174,6 +177,10 @@ static int64_t NAMED(best_of)(ITEM *best, int64_t capacity, int64_t wanted, cons
                 filled = 1;
             }
         }
+    }
+    if (wanted == 1) {
+        best[0] = worst;
+        return 1;
     }
     if (held > wanted) {
         NAMED(select)(best, held, wanted);
