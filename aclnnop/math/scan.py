@@ -8,7 +8,6 @@ import numpy as np
 from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, INT32, INT64, DType
 from acl_emu.spec import Array, Example, Operand, Operator, Plan, mapped, numbers, shape_is, wrap_dim
 from acl_emu.spec.kinds import TensorKind
-from aclnnop.math.reduction import wide
 
 
 def scanned(kernel: Callable[..., Any], self: Operand, dim: int, *outs: Operand, dtype: DType, raw: Sequence[Operand] = ()) -> Plan:
@@ -28,14 +27,20 @@ def scanned(kernel: Callable[..., Any], self: Operand, dim: int, *outs: Operand,
 
 def running_sum(values: Array, *, axis: int) -> Array:
     """Added in the widest type; whole numbers wrap around."""
-    sums: Array = np.cumsum(values, axis=axis, dtype=wide(values))
-    return sums
+    return _wrapped(np.cumsum(values, axis=axis, dtype=_WIDEST[values.dtype.kind]), values)
 
 
 def running_product(values: Array, *, axis: int) -> Array:
     """Multiplied in the widest type; whole numbers wrap around."""
-    products: Array = np.cumprod(values, axis=axis, dtype=wide(values))
-    return products
+    return _wrapped(np.cumprod(values, axis=axis, dtype=_WIDEST[values.dtype.kind]), values)
+
+
+_WIDEST: dict[str, Any] = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.uint64}
+
+
+def _wrapped(results: Array, values: Array) -> Array:
+    """Whole numbers in the type of the values."""
+    return results.astype(values.dtype) if values.dtype.kind in "iu" else results
 
 
 def running_extreme(ufunc: np.ufunc) -> Callable[..., tuple[Array, Array]]:

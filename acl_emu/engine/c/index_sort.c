@@ -116,25 +116,38 @@ static void wide_sort_run(wide_item *items, int64_t count)
 
 #include "sort_items.h"
 
+static void sort_rows(const sort_run *one, int64_t threads)
+{
+    const sort_call *call = one->call;
+    const int is_wide = item_of(call->dtype) == 8;
+    int64_t counts[CHUNKS][BUCKETS];
+    if (!call->chunked) {
+        run(is_wide ? wide_run_rows : narrow_run_rows, one, call->slots, threads);
+        return;
+    }
+    for (int64_t row = 0; row < call->rows; row++) {
+        char *space = one->memory[2 + call->has_values];
+        if (is_wide) {
+            wide_row(call, one->memory, row, (wide_item *)space, threads, counts);
+        } else {
+            narrow_row(call, one->memory, row, (uint64_t *)space, threads, counts);
+        }
+    }
+}
+
 EXPORT int64_t acl_emu_sort_rows(const sort_call *call, const int64_t *addresses, int64_t threads)
 {
     sort_run one = {.call = call};
-    const int is_wide = item_of(call->dtype) == 8;
-    int64_t counts[CHUNKS][BUCKETS];
     if (!acl_emu_index_locate(&call->list, addresses, one.memory)) {
         return LEFT_TO_NUMPY;
     }
-    if (!call->chunked) {
-        run(is_wide ? wide_run_rows : narrow_run_rows, &one, call->slots, threads);
-        return DONE;
-    }
-    for (int64_t row = 0; row < call->rows; row++) {
-        char *space = one.memory[2 + call->has_values];
-        if (is_wide) {
-            wide_row(call, one.memory, row, (wide_item *)space, threads, counts);
-        } else {
-            narrow_row(call, one.memory, row, (uint64_t *)space, threads, counts);
-        }
-    }
+    sort_rows(&one, threads);
     return DONE;
+}
+
+/* The same of arrays of a kernel: rows, indices, space. The list of operands is not looked at. */
+EXPORT void acl_emu_order_rows(const sort_call *call, char *const *memory, int64_t threads)
+{
+    sort_run one = {.call = call, .memory = {memory[0], memory[1], memory[2]}};
+    sort_rows(&one, threads);
 }
