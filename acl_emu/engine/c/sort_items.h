@@ -38,11 +38,17 @@ static ITEM *NAMED(merge)(ITEM *items, ITEM *room, int64_t count)
     for (int64_t length = RUN; length < count; length *= 2) {
         for (int64_t first = 0; first < count; first += 2 * length) {
             const int64_t middle = at_most(first + length, count), end = at_most(first + 2 * length, count);
-            int64_t left = first, right = middle;
-            for (int64_t n = first; n < end; n++) {
-                const int from_left = right >= end || (left < middle && IS_LESS(items[left], items[right]));
-                room[n] = items[from_left ? left++ : right++];
+            int64_t left = first, right = middle, n = first;
+            while (left < middle && right < end) { /* without a branch on the data */
+                const ITEM a = items[left], b = items[right];
+                const int is_right = IS_LESS(b, a);
+                room[n++] = is_right ? b : a;
+                right += is_right;
+                left += !is_right;
             }
+            memcpy(room + n, items + left, (size_t)(middle - left) * sizeof *items);
+            n += middle - left;
+            memcpy(room + n, items + right, (size_t)(end - right) * sizeof *items);
         }
         ITEM *sorted = room;
         room = items;
