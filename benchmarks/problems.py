@@ -400,6 +400,51 @@ def _sum(axes: Sequence[int] = (1,), sizes: dict[str, Shape] = _MATRIX) -> Maker
     }
 
 
+def _mean(d: Draw) -> Arguments:
+    shape = _MATRIX[d.size]
+    return {"self": d.normal(shape), "dim": [1], "keepDim": False, "dtype": np.dtype(d.dtype), "out": d.room(shape[:1])}
+
+
+def _norm(d: Draw) -> Arguments:
+    shape = _MATRIX[d.size]
+    return {"self": d.normal(shape), "pScalar": 2.0, "dim": [1], "keepdim": False, "out": d.room(shape[:1])}
+
+
+def _cumsum(d: Draw) -> Arguments:
+    return {"self": d.normal(), "dim": 1, "dtype": np.dtype(d.dtype), "out": d.room()}
+
+
+_ONE_ROW = {size: (math.prod(shape),) for size, shape in _MATRIX.items()}
+
+
+def _sort(sizes: dict[str, Shape]) -> Maker:
+    return lambda d: {
+        "self": d.normal(sizes[d.size]),
+        "stable": True,
+        "dim": -1,
+        "descending": False,
+        "valuesOut": d.room(sizes[d.size]),
+        "indicesOut": d.room(sizes[d.size], np.int64),
+    }
+
+
+def _topk(sizes: dict[str, Shape]) -> Maker:
+    def make(d: Draw) -> Arguments:
+        shape = sizes[d.size]
+        k = min(50, shape[-1])
+        return {
+            "self": d.normal(shape),
+            "k": k,
+            "dim": -1,
+            "largest": True,
+            "sorted": True,
+            "valuesOut": d.room((*shape[:-1], k)),
+            "indicesOut": d.room((*shape[:-1], k), np.int64),
+        }
+
+    return make
+
+
 def _cast(d: Draw) -> Arguments:
     """From a half type to float32, from float32 to float16."""
     wanted = np.dtype(np.float16 if d.dtype is np.float32 else np.float32)
@@ -608,6 +653,13 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject("aclnnAmax", _amax(), kind="row"),
     Subject("aclnnMax", _max, kind="row"),
     Subject("aclnnReduceSum", _sum(), kind="row"),
+    Subject("aclnnMean", _mean, kind="row", in_order=True),
+    Subject("aclnnNorm", _norm, kind="row", in_order=True),
+    Subject("aclnnCumsum", _cumsum, kind="row", in_order=True),
+    Subject("aclnnSort", _sort(_MATRIX), "rows", kind="index", in_order=True),
+    Subject("aclnnSort", _sort(_ONE_ROW), "one row", kind="index", in_order=True),
+    Subject("aclnnTopk", _topk(_MATRIX), "rows", kind="index", in_order=True, dtypes=("float32",)),  # torch orders ties otherwise
+    Subject("aclnnTopk", _topk(_ONE_ROW), "one row", kind="index", in_order=True, dtypes=("float32",)),
     Subject("aclnnCast", _cast),
     Subject("aclnnMul", _repeated(lambda shape: shape[1:]), "a row for all", in_order=True),
     Subject("aclnnMul", _repeated(lambda shape: (shape[0], 1)), "a number for each row", in_order=True),

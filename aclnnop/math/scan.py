@@ -6,9 +6,26 @@ from typing import Any
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, INT32, INT64, DType
-from acl_emu.spec import Array, Example, Operand, Operator, Plan, mapped, numbers, shape_is, wrap_dim
-from acl_emu.spec.kinds import TensorKind
-from aclnnop.math.reduction import wide
+from acl_emu.spec import (
+    ALL,
+    Array,
+    Example,
+    In,
+    IntKind,
+    Operand,
+    Operator,
+    Out,
+    Plan,
+    Product,
+    castable,
+    mapped,
+    numbers,
+    shape_is,
+    wrap_dim,
+)
+from acl_emu.spec.families import calling_module, derived
+from acl_emu.spec.kinds import Kind, TensorKind
+from aclnnop.math.reduction import ORDERED_OR_BOOL
 
 
 def scanned(kernel: Callable[..., Any], self: Operand, dim: int, *outs: Operand, dtype: DType, raw: Sequence[Operand] = ()) -> Plan:
@@ -28,18 +45,32 @@ def scanned(kernel: Callable[..., Any], self: Operand, dim: int, *outs: Operand,
 
 def running_sum(values: Array, *, axis: int) -> Array:
     """Added in the widest type; whole numbers wrap around."""
-    sums: Array = np.cumsum(values, axis=axis, dtype=wide(values))
-    return sums
+    return _wrapped(np.cumsum(values, axis=axis, dtype=_WIDEST[values.dtype.kind]), values)
 
 
 def running_product(values: Array, *, axis: int) -> Array:
     """Multiplied in the widest type; whole numbers wrap around."""
-    products: Array = np.cumprod(values, axis=axis, dtype=wide(values))
-    return products
+    return _wrapped(np.cumprod(values, axis=axis, dtype=_WIDEST[values.dtype.kind]), values)
 
 
-def running_extreme(ufunc: np.ufunc) -> Callable[..., tuple[Array, Array]]:
-    """The largest or smallest element so far, and where the last of them is; NaN, once there is one."""
+_WIDEST: dict[str, Any] = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.uint64}
+
+
+def _wrapped(results: Array, values: Array) -> Array:
+    """Whole numbers in the type of the values."""
+    return results.astype(values.dtype) if values.dtype.kind in "iu" else results
+
+
+def running_extreme(
+    name: str, ufunc: np.ufunc, doc: str, *, products: frozenset[Product] = ALL, on: dict[Product, tuple[DType, ...]] | None = None
+) -> Operator:
+    """``aclnnXxx(self, dim, valuesOut, indicesOut)``: the extreme so far, and where the last of them is; NaN, once there is one."""
+    kinds: dict[str, Kind] = {
+        "self": In(*ORDERED_OR_BOOL, on=on),
+        "dim": IntKind(),
+        "valuesOut": Out(*ORDERED_OR_BOOL, on=on),
+        "indicesOut": Out(INT32, INT64),
+    }
 
     def kernel(values: Array, *, axis: int) -> tuple[Array, Array]:
         found = ufunc.accumulate(values, axis=axis)
@@ -47,7 +78,13 @@ def running_extreme(ufunc: np.ufunc) -> Callable[..., tuple[Array, Array]]:
         reached = (values == found) | (values != values)
         return found, np.maximum.accumulate(np.where(reached, places, 0), axis=axis)
 
-    return kernel
+    def plan(self: Operand, dim: int, values: Operand, indices: Operand) -> Plan:
+        castable(self.dtype, values)
+        return scanned(kernel, self, dim, values, indices, dtype=self.dtype, raw=(indices,))
+
+    made = derived(name, kinds, plan, module=calling_module(), doc=doc, products=products)
+    made.example(lambda: scan_examples(made))
+    return made
 
 
 def scan_examples(operator: Operator, **others: Sequence[Any]) -> Iterator[Example]:

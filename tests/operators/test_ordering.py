@@ -165,6 +165,29 @@ def test_long_rows(dtype: np.dtype, descending: bool, device: int) -> None:
         assert_same(found.results(2), picked(x, 1, lambda row, k=k: ranked(row, descending=descending)[:k]))
 
 
+@pytest.mark.parametrize("length", [31, 32, 33, 64, 100, 511, 512, 513, 2000, 70000])
+@pytest.mark.parametrize("dtype", [FLOAT, FLOAT16, np.dtype(np.int64)], ids=str)
+def test_every_way_to_sort(length: int, dtype: np.dtype, device: int) -> None:
+    """Short and long rows, what all threads sort together, and selections of them; along a strided axis too."""
+    x = numbers((length, 3) if length < 3000 else (length, 1), dtype, length, 40)
+    backwards = length - 1 - np.argsort(x[::-1], axis=0, kind="stable")[::-1]
+    for k in (1, length // 8 + 1, length - 1, length):
+        shape = (k, x.shape[1])
+        found = topk(x, k, 0, np.zeros(shape, dtype), np.zeros(shape, np.int64)).results(k)
+        assert_same(found, (np.take_along_axis(x, backwards[:k], 0), backwards[:k]))
+    row = np.ascontiguousarray(x.T)
+    expected = np.argsort(row, axis=1, kind="stable")
+    assert_same(sort(row, 1, np.zeros_like(row), np.zeros(row.shape, np.int64)).results(), (np.take_along_axis(row, expected, 1), expected))
+
+
+def test_many_equal_numbers(device: int) -> None:
+    x = np.zeros(70000, FLOAT)
+    x[::1000] = 1
+    values, places = topk(x, 100, 0, np.zeros(100, FLOAT), np.zeros(100, np.int64)).results()
+    assert values.tolist() == [1.0] * 70 + [0.0] * 30
+    assert places.tolist() == [*range(0, 70000, 1000), *range(1, 31)]
+
+
 def test_whole_numbers_are_compared_as_such(device: int) -> None:
     """Neighbours of the largest INT64 have one float64."""
     top = 2**63 - 1
