@@ -5,16 +5,14 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.core import soc
-from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.runtime.tensor import Scalar
-from acl_emu.spec import ALL, Example, HandleKind, In, InOut, Operand, Plan, Product, nothing, numbers, operator, promote, require
-from aclnnop.matmul.cube import OLDER, CubeMath, CubeMathType, Matrix, MatrixOut, Weight, product, product_shape, rounding
+from acl_emu.spec import ALL, Example, In, InOut, Operand, Plan, Product, nothing, numbers, operator, promote, require
+from aclnnop.matmul.cube import CubeMath, Factor, Matrix, MatrixOut, Weight, factor, product, product_shape, rounding, without_precise_sums
 
 PRODUCTS = ALL - {Product.A310B}
 Added = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(0, 2))]
 SelfRef = Annotated[Operand, InOut(FLOAT, FLOAT16, BF16, rank=2)]
-Factor = Annotated[Scalar, HandleKind(Scalar, FLOAT, FLOAT16, BF16, DOUBLE, INT8, INT16, INT32, INT64, UINT8)]
 
 
 @operator(products=PRODUCTS)
@@ -51,14 +49,10 @@ aclnnInplaceAddmm.example(lambda: examples_of(in_place=True))
 def sum_with_product(added: Operand, mat1: Operand, mat2: Operand, beta: Scalar, alpha: Scalar, out: Operand, mode: int) -> Plan:
     """The plan of both; ``added`` broadcasts to the product."""
     taken = rounding(mode, promote(mat1, mat2))
-    require(
-        mode != CubeMathType.USE_FP32_ADD or soc.current().product not in OLDER,
-        f"cubeMathType is {mode}, not supported on {soc.current().name}",
-    )
+    without_precise_sums(mode)
     shape = product_shape(mat1, mat2)
     if out.shape != shape and any(0 in operand.shape for operand in (added, mat1, mat2)):
         return nothing()
     fits = all(length in (1, wanted) for length, wanted in zip(reversed(added.shape), reversed(shape), strict=False))
     require(fits, f"{added.name} has shape {list(added.shape)}, which does not broadcast to that of mat1 @ mat2: {list(shape)}")
-    factors = {name: float(np.float32(scalar.as_real())) for name, scalar in (("alpha", alpha), ("beta", beta))}
-    return product(mat1, mat2, out, taken, added, **factors)
+    return product(mat1, mat2, out, taken, added, factor(alpha), factor(beta))

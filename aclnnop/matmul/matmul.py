@@ -8,8 +8,8 @@ from acl_emu.core import soc
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.core.errors import AclnnInnerNullptr, AclnnInvalid
 from acl_emu.engine.matmul import Taken
-from acl_emu.spec import ALL, Example, In, Operand, Out, Plan, Product, numbers, operator, promote, require
-from aclnnop.matmul.cube import BLOCKED, LENIENT, CubeMath, planned, product_shape, rounding
+from acl_emu.spec import ALL, Example, In, Operand, Out, Plan, Product, numbers, operator
+from aclnnop.matmul.cube import BLOCKED, CubeMath, combined_dtype, planned, product_shape, rounding
 
 Stack = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 6))]
 Weights = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 6), formats=BLOCKED)]
@@ -19,11 +19,7 @@ StackOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=(0, 6))]
 @operator(products=ALL - {Product.A310B})
 def aclnnMatmul(self: Stack, mat2: Weights, out: StackOut, cubeMathType: CubeMath) -> Plan:
     """Multiply vectors or matrices, batch by batch."""
-    require(
-        {self.dtype, mat2.dtype} != {BF16, FLOAT16} or soc.current().product not in LENIENT,
-        f"mat2 has dtype {mat2.dtype}, which cannot be combined with that of self: {self.dtype} on {soc.current().name}",
-    )
-    dtype = promote(self, mat2)
+    dtype = combined_dtype(self, mat2)
     # Of two vectors the matrix unit does not see anything.
     taken = Taken.UNCHANGED if self.rank == mat2.rank == 1 else rounding(cubeMathType, dtype)
     shape = product_shape(self, mat2)
