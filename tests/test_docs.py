@@ -68,10 +68,10 @@ VOLATILE = (
     (r"(\[\w+:0xN\])\d+ ", r"\1N "),
     (r"[\d.]+ us", "N us"),
 )
-PAGE = """# aclnnConvolution
+PAGE = """# aclnnMatmulAllReduce
 ```cpp
-#include "aclnnop/aclnn_convolution.h"
-int main() { return aclnnConvolution(nullptr, 0, nullptr, nullptr); }
+#include "aclnnop/aclnn_matmul_all_reduce.h"
+int main() { return aclnnMatmulAllReduce(nullptr, 0, nullptr, nullptr); }
 ```
 """
 PROGRAM = '#include <cstdio>\n#include "acl/acl.h"\nint main() { return aclInit(nullptr) || aclFinalize(); }\n'

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import ALL, Example, In, Operand, Out, Plan, Product, numbers, operator
-from aclnnop.matmul.cube import ALL_LENIENT, BLOCKED, CubeMath, combined_dtype, product, rounding
+from aclnnop.matmul.cube import ALL_LENIENT, BLOCKED, IN_BLOCKS, CubeMath, blocked_dtype, combined_dtype, product, rounding
 
 Batch = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=3)]
 BatchWeight = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=3, formats=BLOCKED)]
@@ -27,4 +27,30 @@ def examples() -> Iterator[Example]:
             "mat2": numbers((batches[1], 40, 5), right, 2),
             "out": numbers((3, 4, 5), left, 3),
             "cubeMathType": 1,
+        }
+
+
+NEWER = frozenset({Product.A950, Product.A3, Product.A2})
+
+
+@operator(products=NEWER)
+def aclnnBatchMatMulWeightNz(
+    self: Annotated[Operand, In(FLOAT16, BF16, rank=3)],
+    mat2: Annotated[Operand, In(FLOAT16, BF16, rank=3, formats=IN_BLOCKS)],
+    out: Annotated[Operand, Out(FLOAT16, BF16, rank=3)],
+    cubeMathType: CubeMath,
+) -> Plan:
+    """Multiply the matrices of a batch by weights in blocks."""
+    return product(self, mat2, out, blocked_dtype(cubeMathType, self, mat2, out))
+
+
+@aclnnBatchMatMulWeightNz.example
+def blocked_examples() -> Iterator[Example]:
+    """Whole blocks: what fills up others would lie behind the tensor."""
+    for dtype, count in ((FLOAT16, 2), (BF16, 1)):
+        yield {
+            "self": numbers((2, 7, 32), dtype, 1),
+            "mat2": numbers((count, 32, 16), dtype, 2),
+            "out": numbers((2, 7, 16), dtype, 3),
+            "cubeMathType": 0,
         }

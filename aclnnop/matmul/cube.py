@@ -14,13 +14,15 @@ from acl_emu.engine.casting import same
 from acl_emu.engine.chain import Chain
 from acl_emu.engine.matmul import Sum, Taken, matmul
 from acl_emu.runtime.tensor import Scalar
-from acl_emu.spec import Array, HandleKind, In, IntKind, Operand, Out, Plan, Product, direct, nothing, promote, require, shape_is
+from acl_emu.spec import Array, HandleKind, In, IntKind, Operand, Out, Plan, Product, castable, direct, nothing, promote, require, shape_is
 from acl_emu.spec.fractal import Blocked, blocked, is_blocked
 
 Matrix = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2)]
 BLOCKED = STRIDED | {ACL_FORMAT_FRACTAL_NZ}
 """The formats of a right matrix: weights are often given in blocks."""
 Weight = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2, formats=BLOCKED)]
+IN_BLOCKS = frozenset({ACL_FORMAT_FRACTAL_NZ})
+"""For operators whose weight is always in blocks."""
 MatrixOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=2)]
 
 
@@ -85,6 +87,18 @@ def without_precise_sums(mode: int) -> None:
 def factor(scalar: Scalar) -> float:
     """A number that products or sums are multiplied by, in FLOAT."""
     return float(np.float32(scalar.as_real()))
+
+
+def blocked_dtype(mode: int, left: Operand, right: Operand, out: Operand) -> Taken:
+    """What factors are rounded to where the right one is in blocks; the newest chips know two modes there."""
+    dtype = combined_dtype(left, right)
+    castable(dtype, out)
+    newest = soc.current().product is Product.A950
+    require(
+        not newest or mode in (CubeMathType.KEEP_DTYPE, CubeMathType.ALLOW_FP32_DOWN_PRECISION, CubeMathType.USE_FP16),
+        f"cubeMathType is {mode}, not supported with blocks on {soc.current().name}",
+    )
+    return rounding(mode, dtype)
 
 
 def product_shape(left: Operand, right: Operand) -> tuple[int, ...]:

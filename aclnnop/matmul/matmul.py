@@ -9,7 +9,18 @@ from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.core.errors import AclnnInnerNullptr, AclnnInvalid
 from acl_emu.engine.matmul import Taken
 from acl_emu.spec import ALL, Example, In, Operand, Out, Plan, Product, numbers, operator
-from aclnnop.matmul.cube import BLOCKED, CubeMath, combined_dtype, planned, product_shape, rounding
+from aclnnop.matmul.cube import (
+    BLOCKED,
+    IN_BLOCKS,
+    CubeMath,
+    MatrixOut,
+    blocked_dtype,
+    combined_dtype,
+    planned,
+    product,
+    product_shape,
+    rounding,
+)
 
 Stack = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 6))]
 Weights = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 6), formats=BLOCKED)]
@@ -40,3 +51,29 @@ def examples() -> Iterator[Example]:
         ((300, 200), (200, 280), (300, 280), BF16, BF16),
     ):
         yield {"self": numbers(a, dtype, 1), "mat2": numbers(b, dtype, 2), "out": numbers(shape, out, 3), "cubeMathType": 1}
+
+
+NZ_TYPES = {Product.A950: (FLOAT16, BF16)}
+
+
+@operator(products=frozenset({Product.A950, Product.A3, Product.A2, Product.A310P}))
+def aclnnMatmulWeightNz(
+    self: Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2, on=NZ_TYPES)],
+    mat2: Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2, formats=IN_BLOCKS, on=NZ_TYPES)],
+    out: MatrixOut,
+    cubeMathType: CubeMath,
+) -> Plan:
+    """Multiply a matrix by a weight in blocks."""
+    return product(self, mat2, out, blocked_dtype(cubeMathType, self, mat2, out))
+
+
+@aclnnMatmulWeightNz.example
+def blocked_examples() -> Iterator[Example]:
+    """Whole blocks: what fills up others would lie behind the tensor."""
+    for dtype in (FLOAT16, BF16):
+        yield {
+            "self": numbers((7, 32), dtype, 1),
+            "mat2": numbers((32, 48), dtype, 2),
+            "out": numbers((7, 48), dtype, 3),
+            "cubeMathType": 0,
+        }
