@@ -101,7 +101,7 @@ def printed_as_shown(printed: list[str], shown: list[str]) -> bool:
 def test_commands(document: Path, tmp_path: Path) -> None:
     """What a document shows of a command is what it prints, in a folder with the samples and the pages of the operators."""
     (tmp_path / "samples").symlink_to(ROOT / "samples")
-    (tmp_path / "aclnnConvolution.md").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "aclnnMatmulAllReduce.md").write_text(PAGE, encoding="utf-8")
     (tmp_path / "program.cpp").write_text(PROGRAM, encoding="utf-8")
     for page in (SHARED / "seeds").glob("*.md"):
         (tmp_path / page.name).symlink_to(page)
