@@ -68,10 +68,10 @@ VOLATILE = (
     (r"(\[\w+:0xN\])\d+ ", r"\1N "),
     (r"[\d.]+ us", "N us"),
 )
-PAGE = """# aclnnConvolution
+PAGE = """# aclnnMatmulAllReduce
 ```cpp
-#include "aclnnop/aclnn_convolution.h"
-int main() { return aclnnConvolution(nullptr, 0, nullptr, nullptr); }
+#include "aclnnop/aclnn_matmul_all_reduce.h"
+int main() { return aclnnMatmulAllReduce(nullptr, 0, nullptr, nullptr); }
 ```
 """
 PROGRAM = '#include <cstdio>\n#include "acl/acl.h"\nint main() { return aclInit(nullptr) || aclFinalize(); }\n'
@@ -101,7 +101,7 @@ def printed_as_shown(printed: list[str], shown: list[str]) -> bool:
 def test_commands(document: Path, tmp_path: Path) -> None:
     """What a document shows of a command is what it prints, in a folder with the samples and the pages of the operators."""
     (tmp_path / "samples").symlink_to(ROOT / "samples")
-    (tmp_path / "aclnnConvolution.md").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "aclnnMatmulAllReduce.md").write_text(PAGE, encoding="utf-8")
     (tmp_path / "program.cpp").write_text(PROGRAM, encoding="utf-8")
     for page in (SHARED / "seeds").glob("*.md"):
         (tmp_path / page.name).symlink_to(page)

@@ -44,7 +44,7 @@ class Sum(NamedTuple):
 def matmul(a: Array, b: Array, out: Array, *, add: bool = False, plus: Sum | None = None, taken: Taken = Taken.UNCHANGED) -> None:
     """``out = a @ b``, or what ``plus`` makes of that, accumulated in FLOAT and rounded once to the type of ``out``.
 
-    Batches of matrices broadcast to that of ``out``; what is added goes to all of them alike.
+    Batches of matrices, and of what is added, broadcast to that of ``out``.
     ``add``: ``out += a @ b``, in FLOAT with contiguous rows. What is added may be ``out`` itself, else nothing shares memory with it.
     """
     run = function(FUNCTION, ctypes.c_int64)
@@ -75,12 +75,12 @@ class Product(NamedTuple):
 
 def product(a: Layout, b: Layout, out: Layout, *, add: bool = False, plus: Sum | None = None, taken: Taken = Taken.UNCHANGED) -> Product:
     """The product of matrices, or of batches of them, that lie like these."""
-    batch = _batch(out.shape[:-2], (a, b, out))
+    batch = _batch(out.shape[:-2], (a, b, out, *(() if plus is None else (plus.added,))))
     a, b, out = (Layout(matrix.shape[-2:], matrix.strides[-2:], matrix.dtype) for matrix in (a, b, out))
     while batch and plus is None and (joined := _one_below_the_other(a, out, batch[-1])):
         (a, out), _ = joined, batch.pop()
     (rows, inner), columns = a.shape, b.shape[1]
-    added = out if plus is None else plus.added
+    added = out if plus is None else Layout(plus.added.shape[-2:], plus.added.strides[-2:], plus.added.dtype)
     layouts = ((a, (rows, inner)), (b, (inner, columns)), (out, (rows, columns)), (added, (rows, columns)))
     matrices = [_Matrix(place, DTYPES.index(layout.dtype.name), *_strides(layout, shape)) for place, (layout, shape) in enumerate(layouts)]
     item = out.dtype.itemsize
@@ -92,7 +92,7 @@ def product(a: Layout, b: Layout, out: Layout, *, add: bool = False, plus: Sum |
         matrices[2] = matrices[2]._replace(across=item)
     lying = [number for _, *numbers in matrices for number in (0, *numbers)]
     factors = np.array((1, 0) if plus is None else plus[1:], np.float32).astype(np.float64).view(np.int64).tolist()
-    axes = [number for axis in batch for number in (axis.length, *(axis.strides[matrix.place] for matrix in matrices[:3]))]
+    axes = [number for axis in batch for number in (axis.length, *(axis.strides[matrix.place] for matrix in matrices))]
     numbers = (rows, inner, columns, *lying, *factors, int(taken), int(add), int(plus is not None), len(batch), *axes)
     return Product(numbers, tuple(matrix.place for matrix in matrices[: 3 if plus is None else 4]))
 
@@ -109,12 +109,13 @@ def _batch(shape: Sequence[int], matrices: Sequence[Layout]) -> list[_Axis]:
     for matrix in matrices:
         own = [stride if length > 1 else 0 for length, stride in zip(matrix.shape[:-2], matrix.strides[:-2], strict=True)]
         strides.append([0] * (len(shape) - len(own)) + own)
+    strides += strides[: 4 - len(strides)]  # where nothing is added, its place is not looked at
     return [_Axis(length, tuple(each)) for length, *each in zip(shape, *strides, strict=True) if length > 1]
 
 
 def _one_below_the_other(a: Layout, out: Layout, axis: _Axis) -> tuple[Layout, Layout] | None:
     """The left matrices of a batch as one, and the results; None where they do not lie like that, or right matrices differ."""
-    rows, (left, right, result) = a.shape[0], axis.strides
+    rows, (left, right, result, _) = a.shape[0], axis.strides
     if right or (rows > 1 and (left != rows * a.strides[0] or result != rows * out.strides[0])):
         return None
     downs = (a.strides[0], out.strides[0]) if rows > 1 else (left, result)

@@ -156,6 +156,16 @@ class Operand:
         view = self.view
         return Operand(self.name, make_view(shape, view.dtype_code, strides, view.offset, view.format, view.storage), self.place)
 
+    def with_axis(self, axis: int) -> Operand:
+        """The same tensor with an axis of length 1 more."""
+        shape, strides = self.view.shape, self.view.strides
+        return self.in_view((*shape[:axis], 1, *shape[axis:]), (*strides[:axis], 0, *strides[axis:]))
+
+    def transposed(self) -> Operand:
+        """The same tensor with its last two axes exchanged."""
+        (*outer, rows, columns), (*steps, down, across) = self.view.shape, self.view.strides
+        return self.in_view((*outer, columns, rows), (*steps, across, down))
+
     def __repr__(self) -> str:
         return f"{self.name}{list(self.shape)}:{dtypes.dtype_name(self.view.dtype_code)}"
 

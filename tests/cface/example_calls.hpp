@@ -104,7 +104,7 @@ private:
 
     aclTensor *read_tensor()
     {
-        int64_t dtype = read_number(), output = read_number(), offset = read_number();
+        int64_t dtype = read_number(), format = read_number(), output = read_number(), offset = read_number();
         std::vector<int64_t> shape(static_cast<size_t>(read_number())), strides(shape.size());
         read(shape.data(), shape.size() * sizeof(int64_t));
         read(strides.data(), strides.size() * sizeof(int64_t));
@@ -116,8 +116,8 @@ private:
             CHECK(aclrtMemcpy(block.address, block.size, bytes.data(), block.size, ACL_MEMCPY_HOST_TO_DEVICE));
         }
         blocks.push_back(block);
-        return aclCreateTensor(shape.data(), shape.size(), static_cast<aclDataType>(dtype), strides.data(), offset, ACL_FORMAT_ND, &storage,
-                               1, block.address);
+        return aclCreateTensor(shape.data(), shape.size(), static_cast<aclDataType>(dtype), strides.data(), offset,
+                               static_cast<aclFormat>(format), &storage, 1, block.address);
     }
 
     aclScalar *read_scalar()

@@ -15,7 +15,7 @@ import numpy as np
 import aclnnop
 from acl_emu.core import dtypes
 from acl_emu.spec import Operator
-from acl_emu.spec.kinds import Kind
+from acl_emu.spec.kinds import Kind, tensor_kind
 from tests.cface.programs import clean_environment, compile_program, run
 from tests.conftest import ROOT
 from tests.operators.case import Array, lay_out, typed
@@ -63,7 +63,18 @@ def tensor(array: Array, layout: int, kind: Kind, outputs: list[Storage]) -> byt
         storage.view(block)[...] = array
     if kind.io != "in":
         outputs.append(storage)
-    header = [dtypes.from_numpy(array.dtype).code, kind.io != "in", offset, array.ndim, *array.shape, *strides, count]
+    declared = tensor_kind(kind)
+    assert declared is not None
+    header = [
+        dtypes.from_numpy(array.dtype).code,
+        declared.format_for(array.ndim),
+        kind.io != "in",
+        offset,
+        array.ndim,
+        *array.shape,
+        *strides,
+        count,
+    ]
     return b"".join(map(number, map(int, header))) + sized(block.tobytes())
 
 

@@ -49,7 +49,7 @@ typedef struct {
     int64_t adds; /* whether there is something to be added */
     int64_t axes; /* of a batch of such products */
     struct {
-        int64_t length, a, b, out; /* how many, and bytes between them */
+        int64_t length, a, b, out, added; /* how many, and bytes between them */
     } axis[];
 } product;
 
@@ -520,6 +520,9 @@ static task one_of(const task *first, int64_t number)
         t.a.memory += index * t.whole->axis[k].a;
         t.b.memory += index * t.whole->axis[k].b;
         t.out.memory += index * t.whole->axis[k].out;
+        if (t.whole->adds) {
+            t.added.memory += index * t.whole->axis[k].added;
+        }
         number /= length;
     }
     return t;
