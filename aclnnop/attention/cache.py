@@ -19,13 +19,13 @@ def stored(array: Array, first: int = 0) -> Block:
 
 
 def paged(pages: Array, numbers: Array) -> Block:
-    """Blocks of what lies in pages: page, head, position, feature; ``numbers`` are the pages of a sequence."""
+    """Blocks of what lies in pages: page, head, position, features; ``numbers`` are the pages of a sequence."""
     length = pages.shape[2]
 
     def block(heads: slice, columns: slice) -> Array:
         first, last = columns.start // length, -(-columns.stop // length)
         taken = pages[numbers[first:last], heads].swapaxes(0, 1)
-        joined = taken.reshape(taken.shape[0], -1, taken.shape[3])
+        joined = taken.reshape(taken.shape[0], taken.shape[1] * length, -1)
         return joined[:, columns.start - first * length : columns.stop - first * length]
 
     return block
@@ -38,6 +38,11 @@ def check_pages(table: Array, counts: list[int], pages: int) -> None:
         wrong = (used < 0) | (used >= pages)
         if wrong.any():
             raise DeviceFault(f"blockTable holds {used[wrong][0]}, which is outside of the {pages} blocks of key and value")
+
+
+def beside(first: Block, second: Block) -> Block:
+    """Features that follow others."""
+    return lambda heads, columns: np.concatenate([first(heads, columns), second(heads, columns)], axis=2)
 
 
 def behind(prefix: Block, length: int, own: Block) -> Block:

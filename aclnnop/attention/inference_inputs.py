@@ -39,6 +39,27 @@ class Inputs:
     prefixes: tuple[Operand | None, Operand | None] = (None, None)
     prefix_length: IntArray | None = None
     lse: Operand | None = None
+    ropes: tuple[Operand | None, Operand | None] = (None, None)
+    """More features of queries and of keys."""
+    layouts: tuple[str, ...] = ("BSH", "BSND", "BNSD", "BNSD_BSND", "TND")
+    """Those that the operator has."""
+    single: bool | None = None
+    """Whether each sequence has one query, by what the operator is for; None: by the shape of the query."""
+
+    @property
+    def packed(self) -> bool:
+        """Whether sequences follow each other."""
+        return "T" in self.layout
+
+    @property
+    def in_layout(self) -> str:
+        """The layout of queries, and of keys and values that are not in pages."""
+        return self.layout.partition("_")[0]
+
+    @property
+    def out_layout(self) -> str:
+        """The layout of the output."""
+        return self.layout.rpartition("_")[2]
 
 
 class Found(NamedTuple):

@@ -7,7 +7,7 @@ import numpy as np
 
 from acl_emu.engine import apply
 from acl_emu.spec import Array
-from aclnnop.attention.cache import Scaling, behind, check_pages, factor, in_float, paged, stored, unpacked
+from aclnnop.attention.cache import Scaling, behind, beside, check_pages, factor, in_float, paged, stored, unpacked
 from aclnnop.attention.heads import by_head
 from aclnnop.attention.online_softmax import Blocks, Finish, Scratch, attend, divided
 from aclnnop.attention.scores import Block, Given, Task
@@ -77,6 +77,7 @@ def infer(*arrays: Array, setting: Setting, largest: Array, sums: Array, **scrat
         pages = [-(-sequence.keys // setting.block_size) for sequence in setting.sequences]
         check_pages(table, pages, len(given["key[0]"]))
     finish = quantised(given, setting.heads) if out.dtype == np.int8 else given_back(given)
+    more = [by_head(given["queryRope"], setting.layout, setting.heads)] if "queryRope" in given else []
     sources = [sources_of(given, side, setting) for side in setting.sides]
     mask = masks(given, setting)
     out[...] = 0
@@ -88,7 +89,7 @@ def infer(*arrays: Array, setting: Setting, largest: Array, sums: Array, **scrat
         rows = slice(sequence.query, sequence.query + sequence.queries)
         keys = sequence.keys + setting.prefix
         task = Task(
-            (queries[sequence.batch, :, rows],),
+            tuple(array[sequence.batch, :, rows] for array in (queries, *more)),
             sources[0](number, sequence),
             sources[1](number, sequence),
             keys,
@@ -160,6 +161,7 @@ def sources_of(given: dict[str, Array], side: Side, setting: Setting) -> Callabl
         members = [unpacked(member) for member in members]
     table = given.get("table")
     arrays = [by_head(member, side.layout, setting.key_heads) for member in members]
+    rope = by_head(given[f"{side.name}Rope"], side.layout, setting.key_heads) if f"{side.name}Rope" in given else None
     prefix = given.get(f"{side.name}Prefix")
     if prefix is not None:
         prefix = by_head(unpacked(prefix) if side.packed else prefix, side.layout, setting.key_heads)
@@ -174,6 +176,8 @@ def sources_of(given: dict[str, Array], side: Side, setting: Setting) -> Callabl
             block = stored(arrays[0][sequence.batch], sequence.key)
         if prefix is not None:
             block = behind(stored(prefix[0]), setting.prefix, block)
+        if rope is not None:
+            block = beside(block, paged(rope, pages) if pages is not None else stored(rope[sequence.batch], sequence.key))
         if side.kind:
             return scaling(given, side, number, setting.key_heads, pages).of(block)
         return in_float(block) if arrays[0].dtype == np.int8 else block
