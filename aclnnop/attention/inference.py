@@ -12,9 +12,10 @@ from acl_emu.runtime.tensor import IntArray
 from acl_emu.spec import HandleKind, In, ListOf, Operand, Out, Plan, Product, StringKind, direct, nothing, require, shape_is
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.attention.heads import Lengths, lengths, shape_in
-from aclnnop.attention.inference_inputs import Found, Inputs
-from aclnnop.attention.inference_kernels import Sequence, Setting, infer
+from aclnnop.attention.inference_inputs import Found, Inputs, side_layout, unpacked_lengths
+from aclnnop.attention.inference_kernels import TREE, Sequence, Setting, infer
 from aclnnop.attention.online_softmax import blocks_for, scratch_for
+from aclnnop.attention.ropes_and_sinks import ROPE_FEATURES, check_latent, check_ropes, check_sink, check_tree
 from aclnnop.attention.scalings import check_quantised, check_scalings
 from aclnnop.attention.visibility import COMPRESSED, TRIANGLE, Sparse
 
@@ -38,6 +39,7 @@ Layout = Annotated[str, StringKind("char*")]
 Attended = Annotated[Operand, Out(FLOAT16, BF16, INT8, const=True)]
 Rope = Annotated[Operand | None, In(FLOAT16, BF16, optional=True)]
 Unused = Annotated[Operand | None, In(optional=True)]
+QueryScale = Annotated[Operand | None, In(FLOAT, optional=True)]
 Lse = Annotated[Operand | None, Out(FLOAT, optional=True, const=True)]
 
 OLDER = PRODUCTS | {Product.A310P}
@@ -52,16 +54,15 @@ OldStored = Annotated[list[Operand], ListOf(In(FLOAT16, BF16, INT8, on=ON_310P))
 OldMask = Annotated[Operand | None, In(BOOL, INT8, UINT8, optional=True, on={Product.A310P: (BOOL,)})]
 OldAttended = Annotated[Operand, Out(FLOAT16, BF16, INT8, const=True, on=ON_310P)]
 
+LAYOUTS_V4 = (
+    *("BSH", "BSND", "TND", "BNSD", "NTD", "BSH_BNSD", "BSND_BNSD", "BNSD_BSND", "TND_NTD", "NTD_TND"),
+    *("BSH_NBSD", "BSND_NBSD", "BNSD_NBSD"),
+)
 LAYOUTS_V3 = ("BSH", "BSND", "BNSD", "BNSD_BSND", "BSH_NBSD", "BSND_NBSD", "BNSD_NBSD", "TND", "TND_NTD", "NTD_TND")
 PROMPT_LAYOUTS = ("BSH", "BSND", "BNSD", "BNSD_BSND")
 ONE_QUERY_LAYOUTS = ("BSH", "BNSD", "BSND")
 UNLIMITED = 2147483647
 """Tokens that reach all keys."""
-ROPE_FEATURES = 64
-LATENT = 512
-"""Features of queries that look at keys of one head, which are values at the same time."""
-WITH_ROPES = (128, LATENT)
-"""The features that queries may have beside those of a rope."""
 MODES = range(Sparse.PREFIX)
 PAGE_LENGTHS = range(128, 513, 128)
 LARGEST_PAGE = 512
@@ -87,6 +88,7 @@ def attention(given: Inputs) -> Plan:
         sides = check_scalings(given, found, side_layout(given.key[0], given))
         check_quantised(given, found, prefix)
         check_ropes(given, found)
+        check_sink(given, found)
         shape_is(given.out, shape_in(given.out_layout, found.query._replace(features=found.value.features)), "that of query in its layout")
         if given.lse is not None:
             rows = (found.query.positions, found.query.heads, 1) if given.packed else (*found.query[:3], 1)
@@ -106,6 +108,8 @@ def attention(given: Inputs) -> Plan:
         "kvPadding": paddings[1],
         "queryRope": given.ropes[0],
         "keyRope": given.ropes[1],
+        "sink": given.sink,
+        "queryScale": given.query_scale,
         "keyPrefix": given.prefixes[0],
         "valuePrefix": given.prefixes[1],
         **given.scales,
@@ -203,7 +207,8 @@ def lengths_of(given: Inputs) -> Found:
         require(same, f"{second.name} has shape {list(second.shape)}, expected that of {first.name}: {list(first.shape)}")
     require(key.features == query.features, f"key has {key.features} features for each head, expected those of query: {query.features}")
     batch = len(values_of(given.query_lengths)) if given.packed else query.batch
-    single = not given.packed and query.positions == 1 if given.single is None else given.single
+    alone = not given.packed and query.positions == 1 and given.ropes == (None, None)
+    single = alone if given.single is None else given.single
     require(not given.single or query.positions == 1, f"query has {query.positions} positions, expected 1")
     if given.table is None and not given.packed:
         fits = len(given.key) == batch if len(given.key) > 1 else key.batch == batch
@@ -213,20 +218,6 @@ def lengths_of(given: Inputs) -> Found:
     longest = max((sequence.keys for sequence in sequences), default=0)
     reach = max(positions) if given.table is None else -(-longest // max(given.block_size, 1)) * given.block_size
     return Found(query, key, value, batch, single, sequences, reach)
-
-
-def side_layout(member: Operand, given: Inputs) -> str:
-    """The layout of keys and values: pages hold positions or heads first, or blocks of 16 features, whatever the layout of queries."""
-    if given.table is None:
-        return given.in_layout
-    return {3: "BSH", 5: "BNCSE"}.get(member.rank, "BNSD")
-
-
-def unpacked_lengths(member: Operand, layout: str, heads: int) -> Lengths:
-    """The lengths of keys or values, INT4 counted one by one."""
-    if member.dtype is INT32 and member.rank:
-        member = member.in_view((*member.shape[:-1], member.shape[-1] * 8))
-    return lengths(member, layout, heads)
 
 
 def values_of(array: IntArray | None) -> tuple[int, ...]:
@@ -284,13 +275,15 @@ def check_types(given: Inputs, found: Found) -> None:
     """Which types go together."""
     key, value, query = given.key[0].dtype, given.value[0].dtype, given.query.dtype
     require(key is value, f"value has dtype {value}, expected that of key: {key}")
-    if query is INT8:
+    if given.query_scale is not None:
+        check_latent(given, found)
+    elif query is INT8:
         require(key is INT8, f"key has dtype {key}, expected INT8 as query")
         require(not found.single, "query has dtype INT8, expected FLOAT16 or BF16 where there is one query")
         require(given.table is None, "query has dtype INT8, expected FLOAT16 or BF16 with a blockTable")
     else:
         require(key is query or key in (INT8, INT32), f"key has dtype {key}, expected that of query or INT8 or INT32: {query}")
-    wanted = (INT8, FLOAT16) if query is INT8 else (INT8, query)
+    wanted = (BF16,) if given.query_scale is not None else (INT8, FLOAT16) if query is INT8 else (INT8, query)
     require(given.out.dtype in wanted, f"attentionOut has dtype {given.out.dtype}, expected one of {', '.join(map(str, wanted))}")
 
 
@@ -341,7 +334,7 @@ def check_pages(given: Inputs, found: Found) -> None:
     )
     key = given.key[0]
     require(
-        key.rank != 4 or given.in_layout not in ("BSH", "BSND"),
+        given.newest or key.rank != 4 or given.in_layout not in ("BSH", "BSND"),
         f"key has shape {list(key.shape)}, expected 3 dimensions for layout {given.layout}",
     )
     require(found.key.positions == size, f"key has shape {list(key.shape)}, expected blocks of blockSize: {size}")
@@ -356,44 +349,13 @@ def page_sizes(given: Inputs, found: Found) -> tuple[range, str]:
     if given.single:
         step = 32 if given.key[0].dtype is INT8 else 16
         return range(step, LARGEST_PAGE + 1, step), f"a multiple of {step} up to {LARGEST_PAGE}"
-    if found.single and given.ropes == (None, None):
+    if given.newest:
+        return range(16, 2 * LARGEST_PAGE + 1, 16), f"a multiple of 16 up to {2 * LARGEST_PAGE}"
+    if found.single:
         return range(1, LARGEST_PAGE + 1), f"1 to {LARGEST_PAGE}"
     if given.packed or given.ropes != (None, None):
         return range(16, LARGEST_PAGE + 1, 16), f"a multiple of 16 up to {LARGEST_PAGE}"
     return PAGE_LENGTHS, "128, 256, 384 or 512"
-
-
-def check_ropes(given: Inputs, found: Found) -> None:
-    """More features of queries and keys: for some widths only, and not with everything else."""
-    query, key = given.ropes
-    require((query is None) == (key is None), "queryRope and keyRope, expected both or none")
-    if query is None or key is None:
-        return
-    require(given.query.dtype is not INT8, "queryRope is given, expected null where query has dtype INT8")
-    plain = given.shift is None and given.prefixes == (None, None) and given.paddings == (None, None) and len(given.key) == 1
-    require(
-        plain and not any(given.scales.values()),
-        "queryRope is given, expected no position encoding, prefix, padding, scale or list of keys",
-    )
-    own = lengths(query, given.in_layout, found.query.heads)
-    other = unpacked_lengths(key, side_layout(key, given), found.key.heads)
-    for rope, sizes, like, width in ((query, own, found.query, own.features), (key, other, found.key, other.features)):
-        require(rope.dtype is given.query.dtype, f"{rope.name} has dtype {rope.dtype}, expected that of query: {given.query.dtype}")
-        fits = sizes[:3] == like[:3] and width == ROPE_FEATURES
-        require(fits, f"{rope.name} has shape {list(rope.shape)}, expected that of query or key with {ROPE_FEATURES} features")
-    features = found.query.features
-    require(
-        features in WITH_ROPES, f"query has {features} features for each head, expected {' or '.join(map(str, WITH_ROPES))} with queryRope"
-    )
-    latent = features == LATENT
-    require(
-        not latent or (given.table is not None and found.key.heads == 1),
-        "query has 512 features and a queryRope, expected pages with one head",
-    )
-    require(
-        latent or (given.packed and given.table is None),
-        "query has 128 features and a queryRope, expected layout TND or NTD_TND without pages",
-    )
 
 
 def paddings_of(given: Inputs, found: Found) -> tuple[Operand | None, Operand | None]:
@@ -412,11 +374,15 @@ def check_mask(given: Inputs, found: Found, prefix: int) -> None:
     """The shape of a mask; one for a single query has a row for each sequence."""
     mask = given.mask
     if not found.single:
-        require(given.mode in MODES, f"sparseMode is {given.mode}, expected 0, 1, 2, 3 or 4")
+        modes = (*MODES, TREE) if given.newest else MODES
+        require(given.mode in modes, f"sparseMode is {given.mode}, expected one of {', '.join(map(str, modes))}")
         require(mask is not None or given.mode == Sparse.DEFAULT, f"attenMaskOptional is null, expected a mask in sparseMode {given.mode}")
     if mask is None:
         return
     text = f"{mask.name} has shape {list(mask.shape)}"
+    if not found.single and given.mode == TREE:
+        check_tree(given, found, mask)
+        return
     require(2 <= mask.rank <= 4, f"{text}, expected 2 to 4 dimensions")
     if found.single:
         rows = int(np.prod(mask.shape[:-1]))

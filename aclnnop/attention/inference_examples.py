@@ -103,6 +103,25 @@ def rope_calls() -> Iterator[Example]:
     yield {**call, **none, "queryRopeOptional": numbers((2, 1, 256), FLOAT16, 7), "keyRopeOptional": numbers((3, 16, 64), FLOAT16, 8)}
 
 
+def newest_calls() -> Iterator[Example]:
+    """As the third version, with a sink, with the mask of a tree, with INT8 queries of latent attention."""
+    none = {"dequantScaleQueryOptional": None, "learnableSinkOptional": None, "queryQuantMode": 0}
+    calls = [{**call, **none} for call in rope_calls()]
+    in_pages = next(call for call in calls if call["blockTableOptional"] is not None)
+    latent = calls[-1]
+    yield from calls
+    plain = {**calls[0], "pseShiftOptional": None}
+    yield {**plain, "learnableSinkOptional": numbers((4,), FLOAT16, 9)}
+    yield {**plain, "sparseMode": 9, "attenMaskOptional": between(0, 2, (2, 9, 9), np.bool_, 4)}
+    yield {**in_pages, "blockSize": 16}
+    pages = {name: [between(-20, 20, (3, 1, 16, 128, 32), INT8, 5)] for name in ("key", "value")}
+    ropes = {"queryRopeOptional": numbers((2, 1, 256), BF16, 6), "keyRopeOptional": numbers((3, 1, 4, 128, 16), BF16, 7, 0.1)}
+    scales = {f"{name}AntiquantScaleOptional": np.array([0.01], np.float32) for name in ("key", "value")}
+    small = {"query": between(-20, 20, (2, 1, 2048), INT8, 8), "dequantScaleQueryOptional": between(0.01, 0.02, (2, 1, 4), np.float32, 9)}
+    lengths: Example = {"blockSize": 128, "actualSeqLengthsKvOptional": [140, 7], "queryQuantMode": 3}
+    yield {**latent, **pages, **ropes, **scales, **small, **lengths, "attentionOut": np.zeros((2, 1, 2048), BF16.numpy)}
+
+
 def prompt(*arguments: Any, **changes: Any) -> Example:
     """A call of the second operator for prompts."""
     call = stripped(fused(*arguments, **changes), *APART, *PREFIXES, *CACHED, *LOGARITHM, "innerPrecise")

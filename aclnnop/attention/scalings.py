@@ -68,7 +68,9 @@ def check_scalings(given: Inputs, found: Found, layout: str) -> tuple[Side, Side
     scales, dtype = given.scales, given.key[0].dtype
     packed = dtype is INT32
     kinds: list[tuple[str, int | None]] = [("", None), ("", None)]
-    if dtype in (INT8, INT32) and given.query.dtype is not INT8:
+    if given.query_scale is not None:
+        kinds = [("per-tensor", None), ("per-tensor", None)]
+    elif dtype in (INT8, INT32) and given.query.dtype is not INT8:
         for word in ("Scale", "Offset"):
             both = (scales.get(f"key{word}") is None) == (scales.get(f"value{word}") is None)
             require(both, f"keyAntiquant{word} and valueAntiquant{word}, expected both or none")
@@ -142,6 +144,8 @@ def fits(shape: tuple[int, ...], names: tuple[str, ...], sizes: dict[str, int], 
 
 def check_quantised(given: Inputs, found: Found, prefix: int) -> None:
     """The scales of INT8 in and out."""
+    if given.query_scale is not None:
+        return
     query, out = given.query.dtype is INT8, given.out.dtype is INT8
     (rule,) = (row for row in QUANTISED if (row.query, row.out) == (query, out))
     types = f"query has dtype {given.query.dtype} and attentionOut {given.out.dtype}"

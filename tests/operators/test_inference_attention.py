@@ -15,7 +15,7 @@ from tests.operators.attending import Attention, assert_close, attention, from_h
 from tests.operators.case import Array, Case, Meta, numbers
 from tests.operators.products import products_of
 
-VERSIONS = ("FusedInferAttentionScore", "FusedInferAttentionScoreV3")
+VERSIONS = ("FusedInferAttentionScore", "FusedInferAttentionScoreV3", "FusedInferAttentionScoreV4")
 PROMPTS = ("PromptFlashAttention", "PromptFlashAttentionV2", "PromptFlashAttentionV3")
 ONE_QUERY = ("IncreFlashAttention", "IncreFlashAttentionV2", "IncreFlashAttentionV3", "IncreFlashAttentionV4")
 ALL = [f"aclnn{name}" for name in (*VERSIONS, *PROMPTS, *ONE_QUERY)]
@@ -60,8 +60,11 @@ def golden(call: Case) -> Attention:
     for half, name in enumerate(("key", "value")):
         scale = given.get(f"{name}AntiquantScale", given["antiquantScale"][half] if "antiquantScale" in given else None)
         if scale is not None:
-            spread = np.asarray(scale, np.float64).reshape(1, key_heads, 1, -1)
+            spread = np.asarray(scale, np.float64).reshape(1, key_heads if np.size(scale) > 1 else 1, 1, -1)
             key, value = (key * spread, value) if half == 0 else (key, value * spread)
+    if "dequantScaleQuery" in given:
+        scale = to_heads(given["dequantScaleQuery"][..., None], layout.replace("H", "ND"), heads)
+        query = query * scale
     if "queryRope" in given:
         query = np.concatenate([query, to_heads(given["queryRope"], layout, heads)], axis=3)
         key = np.concatenate([key, dense(given["keyRope"], given, key_heads, batch)], axis=3)
@@ -71,12 +74,32 @@ def golden(call: Case) -> Attention:
     seen = (np.arange(columns) >= first) & (np.arange(columns) < first + counts)
     if "actualSeqLengths" in given and rows > 1:
         seen = seen & (np.arange(rows)[:, None] < np.array(given["actualSeqLengths"])[:, None, None, None])
-    if "attenMask" in given:
+    if given.get("sparseMode") == 9:
+        tree = np.zeros((batch, 1, rows, columns), bool)
+        tree[:, 0, :, columns - rows :] = given["attenMask"] != 0
+        seen = seen & ~tree
+    elif "attenMask" in given:
         mask = given["attenMask"]
         seen = seen & (mask.reshape(-1, 1, *(mask.shape[-2:] if rows > 1 else (1, mask.shape[-1]))) == 0)
+    if "learnableSink" in given:
+        return with_sink(query, key, value, given["scaleValue"], seen, given["learnableSink"].astype(np.float64))
     return attention(
         query, key, value, given["scaleValue"], seen, given["pseShift"].astype(np.float64) if "pseShift" in given else 0.0, first=False
     )
+
+
+def with_sink(query: Array, key: Array, value: Array, scale: float, seen: Any, sink: Array) -> Attention:
+    """One more key that all see, whose score is given and whose value is 0."""
+    batch, heads, rows, _ = query.shape
+    key, value = (np.repeat(array, heads // array.shape[1], axis=1) for array in (key, value))
+    extra = np.broadcast_to(sink[:, None, None] / scale, (batch, heads, 1, 1))
+    query = np.concatenate([query, np.ones((batch, heads, rows, 1))], axis=3)
+    key = np.concatenate(
+        [np.pad(key, ((0, 0), (0, 0), (0, 1), (0, 0))), np.pad(extra, ((0, 0), (0, 0), (key.shape[2], 0), (0, 0)))], axis=3
+    )
+    value = np.pad(value, ((0, 0), (0, 0), (0, 1), (0, 0)))
+    seen = np.concatenate([np.broadcast_to(seen, (batch, heads, rows, key.shape[2] - 1)), np.ones((batch, heads, rows, 1), bool)], axis=3)
+    return attention(query, key, value, scale, seen)
 
 
 def assert_right(call: Case, expected: Attention, strides: int = 0) -> None:
@@ -173,6 +196,24 @@ def test_latent_attention(layout: str, nz: bool, device: int) -> None:
     assert_right(call, golden(call))
 
 
+def test_trees_of_sequences_behind_each_other(device: int) -> None:
+    """The squares follow each other; keys before the last ones are seen."""
+    ends, key_ends, counts = [3, 5], [7, 12], [(3, 7), (2, 5)]
+    call = fused("TND", (1, 4, 5, 64), (1, 2, 12, 64), BF16, actualSeqLengthsOptional=ends, actualSeqLengthsKvOptional=key_ends)
+    squares = [np.random.default_rng(rows).random((rows, rows)) < 0.4 for rows, _ in counts]
+    mask = np.concatenate([square.ravel() for square in squares])
+    newest = {"dequantScaleQueryOptional": None, "learnableSinkOptional": None, "queryQuantMode": 0}
+    call = Case("aclnnFusedInferAttentionScoreV4", {**call.arguments, **newest, "attenMaskOptional": mask, "sparseMode": 9})
+    query, key, value = (
+        to_heads(array, "TND", 0) for array in (call.arguments["query"], call.arguments["key"][0], call.arguments["value"][0])
+    )
+    out = call.results()[0]
+    for first, last, start, stop, square in zip([0, 3], ends, [0, 7], key_ends, squares, strict=True):
+        seen = np.concatenate([np.ones((last - first, stop - start - (last - first)), bool), ~square], axis=1)
+        exact = attention(query[:, :, first:last], key[:, :, start:stop], value[:, :, start:stop], 0.25, seen)
+        assert_close(out[first:last], from_heads(exact.out, "TND"), from_heads(exact.terms, "TND"))
+
+
 @pytest.mark.parametrize("name", ONE_QUERY[1:])
 def test_empty_tensors_count_as_null(name: str, device: int) -> None:
     call = example(f"aclnn{name}")
@@ -229,6 +270,19 @@ ERRORS: list[tuple[str, int, str, dict[str, Any], int]] = [
     *((f"aclnn{name}", 2, "no scale of the output", {"quantScale2": None}, REFUSED) for name in PROMPTS[1:]),
     ("aclnnFusedInferAttentionScore", 4, "no scales", {"antiquantScale": None}, REFUSED),
     ("aclnnFusedInferAttentionScore", 4, "antiquantMode 2", {"antiquantMode": 2}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV4", 8, "number of sinks", {"learnableSinkOptional": Meta((3,), np.float16)}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV4", 8, "type of sinks", {"learnableSinkOptional": Meta((4,), BF16)}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV4", 8, "sinks and a position encoding", {"pseShiftOptional": Meta((1, 4, 9, 21), np.float16)}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV4", 9, "shape of a tree", {"attenMaskOptional": Meta((9, 9), np.bool_)}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV4", 9, "a tree of fewer keys", {"actualSeqLengthsKvOptional": [8]}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV4", 9, "no tree", {"attenMaskOptional": None}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV4", 10, "blockSize 24", {"blockSize": 24}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV4", 11, "queryQuantMode", {"queryQuantMode": 0}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV4", 11, "shape of the query's scale", {"dequantScaleQueryOptional": Meta((2, 1), np.float32)}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV4", 11, "no scale of keys", {"keyAntiquantScaleOptional": None}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV4", 11, "an offset of keys", {"keyAntiquantOffsetOptional": Meta((1,), np.float32)}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV4", 11, "type of the output", {"attentionOut": Meta((2, 1, 2048), np.float16)}, REFUSED),
+    ("aclnnFusedInferAttentionScoreV3", 0, "a tree", {"sparseMode": 9, "attenMaskOptional": Meta((2, 9, 9), np.bool_)}, REFUSED),
     ("aclnnFusedInferAttentionScoreV3", 7, "one rope", {"keyRopeOptional": None}, REFUSED),
     ("aclnnFusedInferAttentionScoreV3", 7, "features of a rope", {"queryRopeOptional": Meta((2, 1, 128), np.float16)}, REFUSED),
     ("aclnnFusedInferAttentionScoreV3", 7, "type of a rope", {"queryRopeOptional": Meta((2, 1, 256), BF16)}, REFUSED),
@@ -296,11 +350,11 @@ def on_310p(name: str) -> Case:
     return call.but(numKeyValueHeads=0, inputLayout="BNSD", **arrays, **unused, **tokens, **modes)
 
 
-@pytest.mark.parametrize("name", ALL[2:])
+@pytest.mark.parametrize("name", ALL[3:])
 def test_products(name: str, chip: Any) -> None:
     assert products_of(on_310p(name), chip) == {"A3", "A2", "310P"}
 
 
-@pytest.mark.parametrize("name", ALL[:2])
+@pytest.mark.parametrize("name", ALL[:3])
 def test_products_of_fused_versions(name: str, chip: Any) -> None:
     assert products_of(example(name), chip) == {"A3", "A2"}
