@@ -1,7 +1,7 @@
 """Attention for training: the parameters that its operators share, their rules, and the plans of both directions."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated
 
@@ -101,6 +101,12 @@ def in_kernel() -> AbstractContextManager[None]:
     return in_tiling(ACLNN_ERR_INNER_NULLPTR)
 
 
+def without_empty(given: Inputs) -> Inputs:
+    """What may be null may be empty, too."""
+    shift, drop, mask = (operand if operand is not None and operand.size else None for operand in (given.shift, given.drop, given.mask))
+    return replace(given, shift=shift, drop=drop, mask=mask)
+
+
 def checked(given: Inputs) -> tuple[Setting, Lengths, Lengths, Lengths]:
     """Check what both directions share; returns it with the lengths of queries, keys and values."""
     same_dtype(given.query, given.key, given.value, *given.ropes)
@@ -126,10 +132,11 @@ def checked(given: Inputs) -> tuple[Setting, Lengths, Lengths, Lengths]:
         sequences = sequences_of(given, query, key)
         longest = [max((sequence.lengths[side] for sequence in sequences), default=0) for side in (0, 1)]
         named = {"B": len(sequences), "N": query.heads, "Sq": longest[0], "Skv": longest[1], "H": COMPRESSED_ROWS, "1": 1}
+        scores = sum(query.heads * rows * columns for rows, columns in (sequence.lengths for sequence in sequences))
         check_mode(given, sequences)
         check_mask(given, named)
-        check_shift(given, named)
-        check_drop(given, sum(query.heads * rows * columns for rows, columns in (sequence.lengths for sequence in sequences)))
+        check_shift(given, named, scores)
+        check_drop(given, scores)
     blocks = blocks_for(key.heads, query.heads // key.heads, *longest)
     return (
         Setting(
@@ -274,7 +281,7 @@ def check_mask(given: Inputs, sizes: dict[str, int]) -> None:
         )
 
 
-def check_shift(given: Inputs, sizes: dict[str, int]) -> None:
+def check_shift(given: Inputs, sizes: dict[str, int], scores: int) -> None:
     """Type and shape of a position encoding."""
     shift = given.shift
     if shift is None:
@@ -292,15 +299,9 @@ def check_shift(given: Inputs, sizes: dict[str, int]) -> None:
     if given.packed is None:
         check_shape(shift, SHIFTS + (LAST_ROWS if compressible else ()), sizes)
     elif shift.rank == 1:
-        total = sum(sizes["N"] * rows * columns for rows, columns in (sequence.lengths for sequence in _packed_sequences(given)))
-        require(shift.size == total, f"{shift.name} has {shift.size} elements, expected {total}: those of the scores of all sequences")
+        require(shift.size == scores, f"{shift.name} has {shift.size} elements, expected {scores}: those of the scores of all sequences")
     else:
         check_shape(shift, LAST_ROWS, sizes)
-
-
-def _packed_sequences(given: Inputs) -> tuple[Sequence, ...]:
-    query = lengths(given.query, given.layout, given.heads)
-    return sequences_of(given, query, lengths(given.key, given.layout, given.heads))
 
 
 def check_drop(given: Inputs, bits: int) -> None:
@@ -315,6 +316,7 @@ def check_drop(given: Inputs, bits: int) -> None:
 
 def attention(given: Inputs, maximum: Operand, total: Operand, out: Operand, *, statistics: str = "BNS") -> Plan:
     """The plan of the forward pass; ``statistics`` are the axes that maximum and sum are stored in, NS and SN without a batch."""
+    given = without_empty(given)
     same_dtype(given.query, out)
     setting, query, key, value = checked(given)
     shape_is(out, shape_in(given.layout, query._replace(features=value.features)), "that of query, with the features of value")
@@ -360,6 +362,7 @@ def gradient(
     axes: str = "BNS",
 ) -> Plan:
     """The plan of the backward pass."""
+    given = without_empty(given)
     same_dtype(given.query, slope, *writes, *rope_writes)
     setting, query, key, value = checked(given)
     shape = shape_in(given.layout, query._replace(features=value.features))

@@ -242,6 +242,15 @@ def test_queries_that_see_nothing(device: int) -> None:
     assert_gradients_right(call, expected._replace(largest=np.where(expected.total == 0, LOWEST, expected.largest)))
 
 
+def test_empty_tensors_count_as_null(device: int) -> None:
+    nothing = {
+        "realShiftOptional": Meta((0,), np.float32),
+        "dropMaskOptional": Meta((0,), np.uint8),
+        "attenMaskOptional": Meta((0,), np.bool_),
+    }
+    assert valid().but(**nothing).status() == 0, message()
+
+
 def test_no_keys(device: int) -> None:
     call = forward("BNSD", FLOAT, Lengths(1, 2, 5, 8), Lengths(1, 2, 0, 8))
     largest, total, out = call.results()
