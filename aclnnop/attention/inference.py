@@ -260,10 +260,10 @@ def ends_of(name: str, array: IntArray | None, positions: int) -> list[tuple[int
 
 
 def counts_of(name: str, array: IntArray | None, batch: int, limits: list[int]) -> list[int]:
-    """How many positions of each sequence count; one number stands for all."""
-    if array is None:
+    """How many positions of each sequence count; one number stands for all, and none are as good as null."""
+    values = list(values_of(array))
+    if not values:
         return limits
-    values = list(array.values)
     require(len(values) == 1 or len(values) >= batch, f"{name} has {len(values)} elements, expected 1 or at least the batch: {batch}")
     counts = values * batch if len(values) == 1 else values[:batch]
     for count, limit in zip(counts, limits, strict=True):
@@ -327,7 +327,7 @@ def check_pages(given: Inputs, found: Found) -> None:
     sizes, rule = page_sizes(given, found)
     require(size in sizes, f"blockSize is {size}, expected {rule} with a blockTable")
     require(len(given.key) == 1, f"key has {len(given.key)} members, expected 1 with a blockTable")
-    require(given.key_lengths is not None, "actualSeqLengthsKvOptional is null, expected lengths with a blockTable")
+    require(bool(values_of(given.key_lengths)), "actualSeqLengthsKvOptional is null, expected lengths with a blockTable")
     require(
         table.rank == 2 and table.shape[0] == found.batch,
         f"blockTable has shape {list(table.shape)}, expected a row for each of {found.batch} sequences",
@@ -362,8 +362,8 @@ def paddings_of(given: Inputs, found: Found) -> tuple[Operand | None, Operand | 
     """Paddings on the left that have an effect: they need lengths of sequences; one query has none, and its keys only in one tensor."""
     plain = given.table is None and len(given.key) == 1
     query, key = given.paddings
-    query = None if found.single or given.query_lengths is None else query
-    key = None if given.key_lengths is None or (found.single and not plain) else key
+    query = None if found.single or not values_of(given.query_lengths) else query
+    key = None if not values_of(given.key_lengths) or (found.single and not plain) else key
     for padding in filter(None, (query, key)):
         require(padding.size == 1, f"{padding.name} has {padding.size} elements, expected 1")
         require(plain, f"{padding.name} is given, expected null with a blockTable and with a list of keys")

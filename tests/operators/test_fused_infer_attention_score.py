@@ -454,7 +454,6 @@ ERRORS: list[tuple[str, dict[str, Any], int]] = [
     ("shape of the output", {"attentionOut": Meta((2, 6, 7, 8), np.float16)}, REFUSED),
     ("number of members", {"key": [Meta((1, 2, 19, 16), np.float16)] * 2}, REFUSED),
     ("members with a batch", {name: [Meta((2, 2, 19, 16), np.float16)] * 2 for name in ("key", "value")}, REFUSED),
-    ("number of lengths", {"actualSeqLengthsKvOptional": []}, REFUSED),
     ("a length beyond the keys", {"actualSeqLengthsKvOptional": [20]}, REFUSED),
     ("a negative length", {"actualSeqLengthsOptional": [-1, 3]}, REFUSED),
     *((f"sparseMode {mode}", {"sparseMode": mode}, REFUSED) for mode in (-1, 5, 6, 7, 8)),
@@ -525,6 +524,15 @@ def test_offsets_of_the_output_need_keys(mode: int, tokens: tuple[int, int]) -> 
     call = call.but(attenMaskOptional=mask, preTokens=tokens[0], nextTokens=tokens[1])
     assert call.status() == 0, message()
     assert call.but(quantOffset2Optional=one).status() == REFUSED
+
+
+def test_number_of_lengths(device: int) -> None:
+    """One for all, or one for each sequence and perhaps more; none are as good as null."""
+    call = fused("BNSD", FLOAT16, SEVERAL._replace(batch=3), KEYS._replace(batch=3))
+    for lengths, status in (([], 0), ([5], 0), ([5, 6], REFUSED), ([5, 6, 7], 0), ([5, 6, 7, 99], 0)):
+        for name in ("actualSeqLengthsOptional", "actualSeqLengthsKvOptional"):
+            assert call.but(**{name: lengths}).status() == status, (name, lengths)
+    assert_right(call.but(actualSeqLengthsOptional=[], actualSeqLengthsKvOptional=[]), golden(call))
 
 
 def test_ends_of_sequences() -> None:
