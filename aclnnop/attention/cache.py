@@ -104,8 +104,8 @@ def factor(values: Array, kind: str, batch: int, key_heads: int, pages: Array | 
     return lambda heads, columns: gathered(heads if lines.shape[1] > 1 else slice(0, 1), columns)
 
 
-def unpacked(array: Array) -> Array:
-    """INT32 as the eight INT4 that each holds, the lowest bits first, along the last axis."""
-    shifts = np.arange(28, -1, -4, dtype=np.int32)
-    numbers = np.left_shift(array[..., np.newaxis], shifts) >> np.int32(28)
-    return numbers.reshape(*array.shape[:-1], -1).astype(np.int8)
+def unpacked(array: Array, shape: tuple[int, ...]) -> Array:
+    """The INT4 that bytes or INT32 hold, the lowest bits first."""
+    codes = np.ascontiguousarray(array).view(np.uint8).reshape(-1, 1)
+    halves = np.concatenate([codes << 4, codes & 0xF0], axis=1).view(np.int8) >> 4
+    return halves.reshape(shape)

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.core import soc
-from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT8, INT32, INT64, UINT8, UINT64
+from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT4, INT8, INT32, INT64, UINT8, UINT64
 from acl_emu.runtime.tensor import IntArray
 from acl_emu.spec import HandleKind, In, ListOf, Operand, Out, Plan, Product, StringKind, direct, nothing, require, shape_is
 from acl_emu.spec.tiling import in_tiling
@@ -16,11 +16,11 @@ from aclnnop.attention.inference_inputs import Found, Inputs, side_layout, unpac
 from aclnnop.attention.inference_kernels import TREE, Sequence, Setting, infer
 from aclnnop.attention.online_softmax import blocks_for, scratch_for
 from aclnnop.attention.ropes_and_sinks import ROPE_FEATURES, check_latent, check_ropes, check_sink, check_tree
-from aclnnop.attention.scalings import check_quantised, check_scalings
+from aclnnop.attention.scalings import PACKED, check_quantised, check_scalings
 from aclnnop.attention.visibility import COMPRESSED, TRIANGLE, Sparse
 
 PRODUCTS = frozenset({Product.A3, Product.A2})
-STORED = (FLOAT16, BF16, INT8, INT32)
+STORED = (FLOAT16, BF16, INT8, INT4, INT32)
 """The types of keys and values; INT32 holds eight INT4."""
 
 Query = Annotated[Operand, In(FLOAT16, BF16, INT8)]
@@ -282,7 +282,7 @@ def check_types(given: Inputs, found: Found) -> None:
         require(not found.single, "query has dtype INT8, expected FLOAT16 or BF16 where there is one query")
         require(given.table is None, "query has dtype INT8, expected FLOAT16 or BF16 with a blockTable")
     else:
-        require(key is query or key in (INT8, INT32), f"key has dtype {key}, expected that of query or INT8 or INT32: {query}")
+        require(key is query or key in (INT8, *PACKED), f"key has dtype {key}, expected that of query, INT8, INT4 or INT32: {query}")
     wanted = (BF16,) if given.query_scale is not None else (INT8, FLOAT16) if query is INT8 else (INT8, query)
     require(given.out.dtype in wanted, f"attentionOut has dtype {given.out.dtype}, expected one of {', '.join(map(str, wanted))}")
 

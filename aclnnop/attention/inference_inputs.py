@@ -93,6 +93,9 @@ def side_layout(member: Operand, given: Inputs) -> str:
 
 def unpacked_lengths(member: Operand, layout: str, heads: int) -> Lengths:
     """The lengths of keys or values, INT4 counted one by one."""
-    if member.dtype is INT32 and member.rank:
-        member = member.in_view((*member.shape[:-1], member.shape[-1] * 8))
-    return lengths(member, layout, heads)
+    return lengths(member.in_view(unpacked_shape(member)), layout, heads)
+
+
+def unpacked_shape(member: Operand) -> tuple[int, ...]:
+    """The shape of keys or values, INT4 counted one by one."""
+    return (*member.shape[:-1], member.shape[-1] * 8) if member.dtype is INT32 and member.rank else member.shape

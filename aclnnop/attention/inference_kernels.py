@@ -45,8 +45,10 @@ class Side(NamedTuple):
     """How scales are given; empty without any."""
     merged: int | None
     """Which half of the scales of both is its own; None where it has its own."""
-    packed: bool
-    """Whether INT32 holds eight INT4."""
+    shapes: tuple[tuple[int, ...], ...] = ()
+    """Of the members where they are packed: of INT4, or of INT32 that hold eight of these."""
+    prefix: tuple[int, ...] = ()
+    """The same of what is shared."""
 
 
 class Setting(NamedTuple):
@@ -181,14 +183,14 @@ def aligned(sequence: Sequence, given: dict[str, Array], positions: int, setting
 def sources_of(given: dict[str, Array], side: Side, setting: Setting) -> Callable[[int, Sequence], Block]:
     """Gives the keys, or the values, of a sequence."""
     members = [given[f"{side.name}[{index}]"] for index in range(side.members)]
-    if side.packed:
-        members = [unpacked(member) for member in members]
+    if side.shapes:
+        members = [unpacked(member, shape) for member, shape in zip(members, side.shapes, strict=True)]
     table = given.get("table")
     arrays = [by_head(member, side.layout, setting.key_heads) for member in members]
     rope = by_head(given[f"{side.name}Rope"], side.layout, setting.key_heads) if f"{side.name}Rope" in given else None
     prefix = given.get(f"{side.name}Prefix")
     if prefix is not None:
-        prefix = by_head(unpacked(prefix) if side.packed else prefix, side.layout, setting.key_heads)
+        prefix = by_head(unpacked(prefix, side.prefix) if side.prefix else prefix, side.layout, setting.key_heads)
 
     def source(number: int, sequence: Sequence) -> Block:
         pages = None if table is None else table[number]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 import pytest
 
+import acl_emu as acl
 from acl_emu import (
     ACL_ERROR_RT_AICORE_EXCEPTION,
     ACLNN_ERR_INNER_TILING_ERROR,
@@ -19,7 +21,7 @@ from aclnnop.attention.scalings import MERGED, QUANTISED, SCALINGS, Quantised, R
 from tests.conftest import message
 from tests.operators.accuracy import BF16, FLOAT16
 from tests.operators.attending import Attention, assert_close, attention, from_heads, to_heads, visible
-from tests.operators.case import Array, Case, Meta, numbers
+from tests.operators.case import Array, Case, Meta, Placed, numbers
 from tests.operators.products import products_of
 
 NAME = "aclnnFusedInferAttentionScoreV2"
@@ -364,6 +366,36 @@ def test_packed_int4(device: int) -> None:
     )
     exact = [side * spread(scale, "per-channel") for side, scale in zip(sides, scales, strict=True)]
     assert_right(call, golden(call, True, *exact))
+
+
+def test_int4(device: int) -> None:
+    """The same bytes as tensors of INT4: two in each, the lower half first."""
+    words = [np.random.default_rng(seed).integers(-(2**31), 2**31, (2, 2, 19, 2), np.int32) for seed in (1, 2)]
+    scales = [numbers((1, 2, 16), BF16, seed, 0.2) for seed in (1, 2)]
+    call = fused(
+        "BNSD", BF16, ONE, key=[words[0]], value=[words[1]], keyAntiquantScaleOptional=scales[0], valueAntiquantScaleOptional=scales[1]
+    )
+    nibbles = [
+        np.stack([(array.view(np.uint8) & 15), array.view(np.uint8) >> 4], axis=-1).reshape(2, 2, 19, 16).astype(np.int64)
+        for array in words
+    ]
+    exact = [((array ^ 8) - 8) * spread(scale, "per-channel") for array, scale in zip(nibbles, scales, strict=True)]
+    expected = golden(call, True, *exact)
+    assert_right(call, expected)
+    with ExitStack() as stack:
+        placed: dict[str, Placed] = {}
+        arguments = call._arguments(stack, placed, 0)
+        for place, name in ((1, "key[0]"), (2, "value[0]")):
+            shape = (2, 2, 19, 16)
+            tensor = acl.aclCreateTensor(shape, acl.ACL_INT4, None, 0, acl.ACL_FORMAT_ND, shape, placed[name].address)
+            arguments[place] = acl.aclCreateTensorList([tensor])
+            stack.callback(acl.aclDestroyTensorList, arguments[place])
+        size, executor, status = call.declared.get_workspace_size(*arguments)
+        assert status == 0, message()
+        assert call.declared.run(call._workspace(size, stack), size, executor, None) == 0
+        assert acl.aclrtSynchronizeStream(None) == 0
+        out = placed["attentionOut"].result()
+    assert_close(out, from_heads(expected.out, "BNSD"), from_heads(expected.terms, "BNSD"))
 
 
 def int8_call(row: Quantised) -> Case:
