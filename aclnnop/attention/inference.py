@@ -206,6 +206,7 @@ def lengths_of(given: Inputs) -> Found:
         same = first.shape[:-1] == second.shape[:-1] if given.packed and given.table is None else first.shape == second.shape
         require(same, f"{second.name} has shape {list(second.shape)}, expected that of {first.name}: {list(first.shape)}")
     require(key.features == query.features, f"key has {key.features} features for each head, expected those of query: {query.features}")
+    require(value.features > 0, "value has 0 features for each head, expected at least 1")
     batch = len(values_of(given.query_lengths)) if given.packed else query.batch
     alone = not given.packed and query.positions == 1 and given.ropes == (None, None)
     single = alone if given.single is None else given.single
@@ -414,6 +415,7 @@ def check_shift(given: Inputs, found: Found, prefix: int) -> None:
         shift.rank == 4 and shift.shape[0] in (1, found.batch) and shift.shape[1] == found.query.heads,
         f"{text}, expected a batch of 1 or {found.batch}, and {found.query.heads} heads",
     )
-    rows = 1 if found.single else found.query.positions
+    longest = max((sequence.queries for sequence in found.sequences), default=0)
+    rows = longest if found.single or given.packed else found.query.positions
     fits = shift.shape[2] >= rows and shift.shape[3] >= found.reach + prefix
     require(fits, f"{text}, expected last lengths of at least {rows} and {found.reach + prefix}")

@@ -77,7 +77,8 @@ def infer(*arrays: Array, setting: Setting, largest: Array, sums: Array, **scrat
     """Write the attention of every sequence; queries that do not count give 0."""
     given = dict(zip(setting.names, arrays, strict=True))
     out, lse = given["out"], given.get("lse")
-    outs, queries = by_head(out, setting.out_layout, setting.heads), by_head(given["query"], setting.layout, setting.heads)
+    query = given["query"].copy() if np.may_share_memory(out, given["query"]) else given["query"]  # out is cleared first
+    outs, queries = by_head(out, setting.out_layout, setting.heads), by_head(query, setting.layout, setting.heads)
     table = given.get("table")
     if table is not None:
         pages = [-(-sequence.keys // setting.block_size) for sequence in setting.sequences]

@@ -159,6 +159,9 @@ def check_quantised(given: Inputs, found: Found, prefix: int) -> None:
     types = f"query has dtype {given.query.dtype} and attentionOut {given.out.dtype}"
     for name in rule.needs:
         require(given.scales.get(name) is not None, f"{name}Optional is null, expected a scale where {types}")
+    for name in ("deqScale1", "quantScale1", "deqScale2"):
+        single = given.scales.get(name)
+        require(single is None or single.size == 1, f"{name} has another number of elements than 1")
     for name in rule.refuses:
         require(given.scales.get(name) is None, f"{name}Optional is given, expected null where {types}")
     scale, offset = given.scales.get("quantScale2"), given.scales.get("quantOffset2")

@@ -121,7 +121,8 @@ def checked(given: Inputs) -> tuple[Setting, Lengths, Lengths, Lengths]:
     value = lengths(given.value, given.layout, key.heads)
     text = f"query {list(given.query.shape)}, key {list(given.key.shape)}, value {list(given.value.shape)}"
     require(key.features == query.features, f"key has {key.features} features for each head, expected those of query: {text}")
-    require(value.features <= key.features, f"value has {value.features} features for each head, expected at most those of key: {text}")
+    fits = 0 < value.features <= key.features
+    require(fits, f"value has {value.features} features for each head, expected 1 to those of key: {text}")
     require(query.batch == key.batch, f"key has a batch of {key.batch}, expected that of query: {text}")
     require(value[:3] == key[:3], f"value has another batch, number of heads or length than key: {text}")
     require(key.heads > 0 and query.heads % key.heads == 0, f"query has {query.heads} heads, expected a multiple of those of key: {text}")

@@ -436,6 +436,22 @@ def test_scales_of_the_output_per_channel(device: int) -> None:
     assert (np.abs(out - np.clip(exact, -128, 127)) <= 0.501).all()
 
 
+def test_an_output_in_the_place_of_the_query(device: int) -> None:
+    call = fused("BNSD", FLOAT16)
+    expected = golden(call)
+    with ExitStack() as stack:
+        placed: dict[str, Placed] = {}
+        arguments = call._arguments(stack, placed, 0)
+        names = [name for name, _ in call.declared.parameters]
+        arguments[names.index("attentionOut")] = arguments[names.index("query")]
+        size, executor, status = call.declared.get_workspace_size(*arguments)
+        assert status == 0, message()
+        assert call.declared.run(call._workspace(size, stack), size, executor, None) == 0
+        assert acl.aclrtSynchronizeStream(None) == 0
+        out = placed["query"].result()
+    assert_close(out, from_heads(expected.out, "BNSD"), from_heads(expected.terms, "BNSD"))
+
+
 def test_no_keys(device: int) -> None:
     call = fused("BNSD", FLOAT16, keys=KEYS._replace(positions=0))
     assert not call.results()[0].any()
@@ -536,6 +552,11 @@ ERRORS: list[tuple[str, dict[str, Any], int]] = [
     ("INT8 out without a scale", {"attentionOut": Meta((2, 6, 7, 16), np.int8)}, REFUSED),
     ("size of the output's scale", {"attentionOut": Meta((2, 6, 7, 16), np.int8), "quantScale2Optional": Meta((16,), np.float32)}, REFUSED),
     ("type of the output's scale", {"attentionOut": Meta((2, 6, 7, 16), np.int8), "quantScale2Optional": Meta((1,), BF16)}, REFUSED),
+    (
+        "an empty scale",
+        {"query": Meta((2, 6, 7, 16), np.int8), **INT8_KEYS, **{f"{name}Optional": Meta((0,), np.float32) for name in QUANTISED[1].needs}},
+        REFUSED,
+    ),
     ("INT8 in without scales", {"query": Meta((2, 6, 7, 16), np.int8), **INT8_KEYS}, REFUSED),
 ]
 
