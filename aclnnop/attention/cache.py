@@ -19,13 +19,13 @@ def stored(array: Array, first: int = 0) -> Block:
 
 
 def paged(pages: Array, numbers: Array) -> Block:
-    """Blocks of what lies in pages: page, head, position, feature; ``numbers`` are the pages of a sequence."""
+    """Blocks of what lies in pages: page, head, position, features; ``numbers`` are the pages of a sequence."""
     length = pages.shape[2]
 
     def block(heads: slice, columns: slice) -> Array:
         first, last = columns.start // length, -(-columns.stop // length)
         taken = pages[numbers[first:last], heads].swapaxes(0, 1)
-        joined = taken.reshape(taken.shape[0], -1, taken.shape[3])
+        joined = taken.reshape(taken.shape[0], taken.shape[1] * length, -1)
         return joined[:, columns.start - first * length : columns.stop - first * length]
 
     return block
@@ -38,6 +38,11 @@ def check_pages(table: Array, counts: list[int], pages: int) -> None:
         wrong = (used < 0) | (used >= pages)
         if wrong.any():
             raise DeviceFault(f"blockTable holds {used[wrong][0]}, which is outside of the {pages} blocks of key and value")
+
+
+def beside(first: Block, second: Block) -> Block:
+    """Features that follow others."""
+    return lambda heads, columns: np.concatenate([first(heads, columns), second(heads, columns)], axis=2)
 
 
 def behind(prefix: Block, length: int, own: Block) -> Block:
@@ -99,8 +104,8 @@ def factor(values: Array, kind: str, batch: int, key_heads: int, pages: Array | 
     return lambda heads, columns: gathered(heads if lines.shape[1] > 1 else slice(0, 1), columns)
 
 
-def unpacked(array: Array) -> Array:
-    """INT32 as the eight INT4 that each holds, the lowest bits first, along the last axis."""
-    shifts = np.arange(28, -1, -4, dtype=np.int32)
-    numbers = np.left_shift(array[..., np.newaxis], shifts) >> np.int32(28)
-    return numbers.reshape(*array.shape[:-1], -1).astype(np.int8)
+def unpacked(array: Array, shape: tuple[int, ...]) -> Array:
+    """The INT4 that bytes or INT32 hold, the lowest bits first."""
+    codes = np.ascontiguousarray(array).view(np.uint8).reshape(-1, 1)
+    halves = np.concatenate([codes << 4, codes & 0xF0], axis=1).view(np.int8) >> 4
+    return halves.reshape(shape)

@@ -6,8 +6,9 @@ import numpy as np
 
 from acl_emu.spec import Array, Operand, require
 
-AXES = {"BSH": "BSND", "SBH": "SBND", "BSND": "BSND", "BNSD": "BNSD", "TND": "SND", "NTD": "NSD", "NBSD": "NBSD"}
-"""The axes of each layout with H split into heads and features; T is a sequence of all batches, one behind the other."""
+AXES = {"BSH": "BSND", "SBH": "SBND", "BSND": "BSND", "BNSD": "BNSD", "TND": "SND", "NTD": "NSD", "NBSD": "NBSD", "BNCSE": "BNCSE"}
+"""The axes of each layout with H split into heads and features; T is a sequence of all batches, one behind the other, C and E are blocks of
+features."""
 
 
 class Lengths(NamedTuple):
@@ -33,7 +34,8 @@ def lengths(operand: Operand, layout: str, heads: int) -> Lengths:
         )
         shape = (*shape[:-1], heads, shape[-1] // heads)
     by_axis = dict(zip(AXES[layout], shape, strict=True))
-    return Lengths(by_axis.get("B", 1), by_axis["N"], by_axis["S"], by_axis["D"])
+    features = by_axis["D"] if "D" in by_axis else by_axis["C"] * by_axis["E"]
+    return Lengths(by_axis.get("B", 1), by_axis["N"], by_axis["S"], features)
 
 
 def shape_in(layout: str, sizes: Lengths) -> tuple[int, ...]:
@@ -44,10 +46,10 @@ def shape_in(layout: str, sizes: Lengths) -> tuple[int, ...]:
 
 
 def by_head(array: Array, layout: str, heads: int) -> Array:
-    """A view of the array with axes batch, head, position and feature."""
+    """A view of the array with axes batch, head, position and feature; blocks of features stay two axes."""
     axes = AXES[layout]
     if array.ndim < len(axes):
         array = array.reshape(*array.shape[:-1], heads, array.shape[-1] // heads)
     if "B" not in axes:
         array, axes = array[np.newaxis], "B" + axes
-    return array.transpose([axes.index(axis) for axis in "BNSD"])
+    return array.transpose([axes.index(axis) for axis in ("BNSD" if "D" in axes else "BNSCE")])

@@ -1,17 +1,21 @@
 """The kernel of attention for inference: sequence by sequence, with keys and values from wherever they are stored."""
 
 from collections.abc import Callable
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
 from acl_emu.engine import apply
 from acl_emu.spec import Array
-from aclnnop.attention.cache import Scaling, behind, check_pages, factor, in_float, paged, stored, unpacked
+from aclnnop.attention.cache import Scaling, behind, beside, check_pages, factor, in_float, paged, stored, unpacked
 from aclnnop.attention.heads import by_head
 from aclnnop.attention.online_softmax import Blocks, Finish, Scratch, attend, divided
 from aclnnop.attention.scores import Block, Given, Task
 from aclnnop.attention.visibility import COMPRESSED, Visibility, diagonals, visibility
+
+TREE = 9
+"""The sparse mode with a mask of the last keys."""
 
 
 class Sequence(NamedTuple):
@@ -41,8 +45,10 @@ class Side(NamedTuple):
     """How scales are given; empty without any."""
     merged: int | None
     """Which half of the scales of both is its own; None where it has its own."""
-    packed: bool
-    """Whether INT32 holds eight INT4."""
+    shapes: tuple[tuple[int, ...], ...] = ()
+    """Of the members where they are packed: of INT4, or of INT32 that hold eight of these."""
+    prefix: tuple[int, ...] = ()
+    """The same of what is shared."""
 
 
 class Setting(NamedTuple):
@@ -71,12 +77,17 @@ def infer(*arrays: Array, setting: Setting, largest: Array, sums: Array, **scrat
     """Write the attention of every sequence; queries that do not count give 0."""
     given = dict(zip(setting.names, arrays, strict=True))
     out, lse = given["out"], given.get("lse")
-    outs, queries = by_head(out, setting.out_layout, setting.heads), by_head(given["query"], setting.layout, setting.heads)
+    query = given["query"].copy() if np.may_share_memory(out, given["query"]) else given["query"]  # out is cleared first
+    outs, queries = by_head(out, setting.out_layout, setting.heads), by_head(query, setting.layout, setting.heads)
     table = given.get("table")
     if table is not None:
         pages = [-(-sequence.keys // setting.block_size) for sequence in setting.sequences]
         check_pages(table, pages, len(given["key[0]"]))
     finish = quantised(given, setting.heads) if out.dtype == np.int8 else given_back(given)
+    if "queryScale" in given:
+        scale = given["queryScale"].reshape(*given["queryScale"].shape, 1)
+        queries = queries * by_head(scale, setting.layout.replace("H", "ND"), setting.heads)
+    more = [by_head(given["queryRope"], setting.layout, setting.heads)] if "queryRope" in given else []
     sources = [sources_of(given, side, setting) for side in setting.sides]
     mask = masks(given, setting)
     out[...] = 0
@@ -88,16 +99,17 @@ def infer(*arrays: Array, setting: Setting, largest: Array, sums: Array, **scrat
         rows = slice(sequence.query, sequence.query + sequence.queries)
         keys = sequence.keys + setting.prefix
         task = Task(
-            (queries[sequence.batch, :, rows],),
+            tuple(array[sequence.batch, :, rows] for array in (queries, *more)),
             sources[0](number, sequence),
             sources[1](number, sequence),
             keys,
             setting.key_heads,
             setting.scale * dequantisation(given, "deqScale1"),
             mask.seen(sequence.queries, keys),
-            None if mask.full is None else from_corner(mask.full, number, sequence),
-            None if "shift" not in given else Given(from_corner(given["shift"], number, sequence), sequence.queries),
+            mask.tree(number, sequence.queries, keys) if mask.tree else from_corner(mask.full, number, sequence),
+            Given(shift, sequence.queries) if (shift := from_corner(given.get("shift"), number, sequence)) is not None else None,
             shift_first=False,
+            sink=given["sink"].astype(np.float32) if "sink" in given else None,
             weight_scale=float(given["quantScale1"].reshape(-1)[0]) if "quantScale1" in given else None,
         )
         found, top, total = (array[sequence.batch, :, rows] for array in (outs, largest, sums))
@@ -109,10 +121,9 @@ def infer(*arrays: Array, setting: Setting, largest: Array, sums: Array, **scrat
         lse[...] = stored_as.reshape(lse.shape)
 
 
-def from_corner(values: Array, number: int, sequence: Sequence) -> Array:
+def from_corner(values: Array | None, number: int, sequence: Sequence) -> Array | None:
     """What a mask or a position encoding has for a sequence, from its first query and key on."""
-    own: Array = values[number if len(values) > 1 else 0]
-    return own[:, sequence.row :, sequence.column :]
+    return None if values is None else values[number if len(values) > 1 else 0][:, sequence.row :, sequence.column :]
 
 
 class Masks(NamedTuple):
@@ -120,6 +131,8 @@ class Masks(NamedTuple):
 
     seen: Callable[[int, int], Visibility]
     full: Array | None
+    tree: Callable[[int, int, int], Array] | None = None
+    """Of a sequence, by its number, its queries and its keys."""
 
 
 def masks(given: dict[str, Array], setting: Setting) -> Masks:
@@ -131,11 +144,26 @@ def masks(given: dict[str, Array], setting: Setting) -> Masks:
         lines = mask.reshape(-1, 1, 1, mask.shape[-1])
         return Masks(lambda *_: Visibility(), lines)
     mode = setting.mode
+    if mode == TREE:
+        return Masks(lambda *_: Visibility(), None, trees(mask, setting.sequences))
     compressed = diagonals(mask.reshape(mask.shape[-2:])) if mode in COMPRESSED else None
     full = None if compressed is not None else mask.reshape(-1, 1, *mask.shape[-2:])
     left = "queryPadding" in given or "kvPadding" in given
     tokens = (1 << 40, 1 << 40) if left and mode == 0 else (setting.before, setting.after)
     return Masks(lambda rows, columns: visibility(mode, rows, columns, *tokens, 0, compressed), full)
+
+
+def trees(mask: Array, sequences: tuple[Sequence, ...]) -> Callable[[int, int, int], Array]:
+    """Masks of the last keys of each sequence, one behind the other; what comes before is seen."""
+    firsts = [0, *accumulate(sequence.queries**2 if mask.ndim == 1 else mask.shape[1] ** 2 for sequence in sequences)]
+    flat = mask.reshape(-1)
+
+    def tree(number: int, queries: int, keys: int) -> Array:
+        width = queries if mask.ndim == 1 else mask.shape[1]
+        square = flat[firsts[number] : firsts[number] + width * width].reshape(width, width)[:queries, :queries]
+        return np.concatenate([np.zeros((queries, keys - queries), mask.dtype), square], axis=1)[np.newaxis]
+
+    return tree
 
 
 def aligned(sequence: Sequence, given: dict[str, Array], positions: int, setting: Setting) -> Sequence | None:
@@ -156,13 +184,14 @@ def aligned(sequence: Sequence, given: dict[str, Array], positions: int, setting
 def sources_of(given: dict[str, Array], side: Side, setting: Setting) -> Callable[[int, Sequence], Block]:
     """Gives the keys, or the values, of a sequence."""
     members = [given[f"{side.name}[{index}]"] for index in range(side.members)]
-    if side.packed:
-        members = [unpacked(member) for member in members]
+    if side.shapes:
+        members = [unpacked(member, shape) for member, shape in zip(members, side.shapes, strict=True)]
     table = given.get("table")
     arrays = [by_head(member, side.layout, setting.key_heads) for member in members]
+    rope = by_head(given[f"{side.name}Rope"], side.layout, setting.key_heads) if f"{side.name}Rope" in given else None
     prefix = given.get(f"{side.name}Prefix")
     if prefix is not None:
-        prefix = by_head(unpacked(prefix) if side.packed else prefix, side.layout, setting.key_heads)
+        prefix = by_head(unpacked(prefix, side.prefix) if side.prefix else prefix, side.layout, setting.key_heads)
 
     def source(number: int, sequence: Sequence) -> Block:
         pages = None if table is None else table[number]
@@ -175,8 +204,12 @@ def sources_of(given: dict[str, Array], side: Side, setting: Setting) -> Callabl
         if prefix is not None:
             block = behind(stored(prefix[0]), setting.prefix, block)
         if side.kind:
-            return scaling(given, side, number, setting.key_heads, pages).of(block)
-        return in_float(block) if arrays[0].dtype == np.int8 else block
+            block = scaling(given, side, number, setting.key_heads, pages).of(block)
+        elif arrays[0].dtype == np.int8:
+            block = in_float(block)
+        if rope is None:
+            return block
+        return beside(block, paged(rope, pages) if pages is not None else stored(rope[sequence.batch], sequence.key))
 
     return source
 

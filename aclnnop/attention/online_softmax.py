@@ -90,6 +90,8 @@ def accumulated(task: Task, heads: slice, rows: slice, width: int, values: int, 
     result[...] = 0
     top, higher, sums, below, shrink = (part(line, *shape, 1) for line in scratch.state)
     top[...], sums[...] = -np.inf, 0
+    if task.sink is not None:
+        top[...], sums[...] = task.sink[task.own(heads)].reshape(count, task.group, 1, 1), 1
     seen = task.visible.columns(rows, task.keys)
     for columns in spans(seen.start, seen.stop, width):
         wide = columns.stop - columns.start

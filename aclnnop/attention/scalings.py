@@ -5,7 +5,7 @@ from typing import NamedTuple
 from acl_emu.core.dtypes import BF16, FLOAT, INT4, INT8, INT32, DType
 from acl_emu.core.errors import AclnnInvalid
 from acl_emu.spec import require
-from aclnnop.attention.inference_inputs import Found, Inputs
+from aclnnop.attention.inference_inputs import Found, Inputs, unpacked_shape
 from aclnnop.attention.inference_kernels import Side
 from aclnnop.attention.visibility import Sparse
 
@@ -22,13 +22,15 @@ class Row(NamedTuple):
     pages: bool = False
 
 
+PACKED = (INT4, INT32)
+"""Numbers of four bits, and eight of them at a time."""
 CHANNELS = (("N", "1", "D"), ("N", "D"), ("H",))
 SCALINGS = (
     Row(0, "per-tensor", (("1",),), like_query=True, stored=(INT8,)),
-    Row(0, "per-channel", (*(("1", *shape) for shape in CHANNELS), *CHANNELS), like_query=True, stored=(INT8, INT4, INT32)),
-    Row(1, "per-token", (("1", "B", "S"), ("B", "S")), like_query=False, stored=(INT8, INT4, INT32)),
+    Row(0, "per-channel", (*(("1", *shape) for shape in CHANNELS), *CHANNELS), like_query=True, stored=(INT8, *PACKED)),
+    Row(1, "per-token", (("1", "B", "S"), ("B", "S")), like_query=False, stored=(INT8, *PACKED)),
     Row(2, "per-head", (("N",),), like_query=True, stored=(INT8,)),
-    Row(3, "per-token-head", (("B", "N", "S"),), like_query=False, stored=(INT8, INT4, INT32)),
+    Row(3, "per-token-head", (("B", "N", "S"),), like_query=False, stored=(INT8, *PACKED)),
     Row(4, "per-token in pages", (("P", "bs"),), like_query=False, stored=(INT8,), pages=True),
     Row(5, "per-token-head in pages", (("P", "N", "bs"),), like_query=False, stored=(INT8,), pages=True),
 )
@@ -66,22 +68,30 @@ QUANTISED = (
 def check_scalings(given: Inputs, found: Found, layout: str) -> tuple[Side, Side]:
     """How keys and values that are whole numbers are scaled."""
     scales, dtype = given.scales, given.key[0].dtype
-    packed = dtype is INT32
+    packed = dtype in PACKED
     kinds: list[tuple[str, int | None]] = [("", None), ("", None)]
-    if dtype in (INT8, INT32) and given.query.dtype is not INT8:
+    if given.query_scale is not None:
+        kinds = [("per-tensor", None), ("per-tensor", None)]
+    elif dtype in (INT8, *PACKED) and given.query.dtype is not INT8:
         for word in ("Scale", "Offset"):
             both = (scales.get(f"key{word}") is None) == (scales.get(f"value{word}") is None)
             require(both, f"keyAntiquant{word} and valueAntiquant{word}, expected both or none")
         if scales.get("keyScale") is not None:
             kinds = own_scalings(given, found)
         else:
-            require(not packed, "key has dtype INT32, expected keyAntiquantScale and valueAntiquantScale")
+            require(not packed, f"key has dtype {dtype}, expected keyAntiquantScale and valueAntiquantScale")
             scale = scales.get("antiScale")
             require(scale is not None, f"key has dtype {dtype}, expected scales: keyAntiquantScale or antiquantScale")
             mode = given.anti_modes[0] if found.single else None
             row = scaling_row(given, found, MERGED, "antiScale", "antiOffset", mode, "antiquantMode")
             kinds = [(row.kind, 0), (row.kind, 1)]
-    sides = [Side(name, layout, len(given.key), kind, merged, packed) for name, (kind, merged) in zip(("key", "value"), kinds, strict=True)]
+    sides = []
+    for name, members, prefix, (kind, merged) in zip(("key", "value"), (given.key, given.value), given.prefixes, kinds, strict=True):
+        lying = all(member.contiguous and unpacked_shape(member)[-1] % 2 == 0 for member in members)
+        require(not packed or lying, f"{name} has dtype {dtype}, expected contiguous tensors with an even last length")
+        shapes = tuple(unpacked_shape(member) for member in members) if packed else ()
+        own = unpacked_shape(prefix) if packed and prefix is not None else ()
+        sides.append(Side(name, layout, len(members), kind, merged, shapes, own))
     return sides[0], sides[1]
 
 
@@ -142,11 +152,16 @@ def fits(shape: tuple[int, ...], names: tuple[str, ...], sizes: dict[str, int], 
 
 def check_quantised(given: Inputs, found: Found, prefix: int) -> None:
     """The scales of INT8 in and out."""
+    if given.query_scale is not None:
+        return
     query, out = given.query.dtype is INT8, given.out.dtype is INT8
     (rule,) = (row for row in QUANTISED if (row.query, row.out) == (query, out))
     types = f"query has dtype {given.query.dtype} and attentionOut {given.out.dtype}"
     for name in rule.needs:
         require(given.scales.get(name) is not None, f"{name}Optional is null, expected a scale where {types}")
+    for name in ("deqScale1", "quantScale1", "deqScale2"):
+        single = given.scales.get(name)
+        require(single is None or single.size == 1, f"{name} has another number of elements than 1")
     for name in rule.refuses:
         require(given.scales.get(name) is None, f"{name}Optional is given, expected null where {types}")
     scale, offset = given.scales.get("quantScale2"), given.scales.get("quantOffset2")
@@ -159,7 +174,8 @@ def check_quantised(given: Inputs, found: Found, prefix: int) -> None:
             scale.dtype is FLOAT or given.query.dtype is BF16,
             f"quantScale2Optional has dtype {scale.dtype}, expected FLOAT where query has dtype {given.query.dtype}",
         )
-        require(given.key[0].dtype is not INT32, "attentionOut has dtype INT8, expected another where key has dtype INT32")
+        packed = given.key[0].dtype in PACKED
+        require(not packed, f"attentionOut has dtype INT8, expected another where key has dtype {given.key[0].dtype}")
         if offset is not None:
             same = offset.shape == scale.shape and offset.dtype is scale.dtype
             require(

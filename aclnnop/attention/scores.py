@@ -87,6 +87,8 @@ class Task:
     shift_first: bool = True
     """Whether the position encoding is added before the scores are scaled."""
     dropped: Dropped | None = None
+    sink: Array | None = None
+    """Scores of a key that takes weight and has no value, one for each head of queries."""
     weight_scale: float | None = None
     """What weights are multiplied by before they are rounded to INT8; None: they are not."""
 

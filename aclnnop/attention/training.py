@@ -1,7 +1,7 @@
 """Attention for training: the parameters that its operators share, their rules, and the plans of both directions."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated
 
@@ -47,6 +47,10 @@ FloatsOut = Annotated[Operand, Out(FLOAT16, BF16, FLOAT, const=True)]
 StatisticOut = Annotated[Operand, Out(FLOAT, const=True)]
 Numbers = Annotated[IntArray | None, HandleKind(IntArray, optional=True)]
 Layout = Annotated[str, StringKind("char*", choices=("BSH", "SBH", "BSND", "BNSD"))]
+BFloats = Annotated[Operand, In(BF16)]
+OptionalBFloats = Annotated[Operand | None, In(BF16, optional=True)]
+BFloatsOut = Annotated[Operand, Out(BF16, const=True)]
+OptionalBFloatsOut = Annotated[Operand | None, Out(BF16, optional=True, const=True)]
 Packed = Annotated[str, StringKind("char*", choices=("TND",))]
 StatisticLayout = Annotated[str | None, StringKind("char*", optional=True, choices=("", "same_as_input"))]
 
@@ -59,6 +63,8 @@ LAST_ROWS = (("B", "N", "H", "Skv"), ("1", "N", "H", "Skv"))
 """Those of its last rows, for long sequences with a lower triangle."""
 SLOPES = (("B", "N"), ("N",))
 """Those of what it is made of, for pseType 2 and 3."""
+FEATURES_OF_ROPES = 8
+"""A number of which the features are multiples, where there are more of them for positions."""
 TRIANGULAR = (Sparse.DEFAULT, Sparse.LEFT_UP_CAUSAL, Sparse.RIGHT_DOWN_CAUSAL)
 DENSE_MODES = range(Sparse.RIGHT_DOWN_CAUSAL_BAND)
 PACKED_MODES = tuple(mode for mode in Sparse if mode is not Sparse.PREFIX)
@@ -95,6 +101,12 @@ def in_kernel() -> AbstractContextManager[None]:
     return in_tiling(ACLNN_ERR_INNER_NULLPTR)
 
 
+def without_empty(given: Inputs) -> Inputs:
+    """What may be null may be empty, too."""
+    shift, drop, mask = (operand if operand is not None and operand.size else None for operand in (given.shift, given.drop, given.mask))
+    return replace(given, shift=shift, drop=drop, mask=mask)
+
+
 def checked(given: Inputs) -> tuple[Setting, Lengths, Lengths, Lengths]:
     """Check what both directions share; returns it with the lengths of queries, keys and values."""
     same_dtype(given.query, given.key, given.value, *given.ropes)
@@ -109,7 +121,8 @@ def checked(given: Inputs) -> tuple[Setting, Lengths, Lengths, Lengths]:
     value = lengths(given.value, given.layout, key.heads)
     text = f"query {list(given.query.shape)}, key {list(given.key.shape)}, value {list(given.value.shape)}"
     require(key.features == query.features, f"key has {key.features} features for each head, expected those of query: {text}")
-    require(value.features <= key.features, f"value has {value.features} features for each head, expected at most those of key: {text}")
+    fits = 0 < value.features <= key.features
+    require(fits, f"value has {value.features} features for each head, expected 1 to those of key: {text}")
     require(query.batch == key.batch, f"key has a batch of {key.batch}, expected that of query: {text}")
     require(value[:3] == key[:3], f"value has another batch, number of heads or length than key: {text}")
     require(key.heads > 0 and query.heads % key.heads == 0, f"query has {query.heads} heads, expected a multiple of those of key: {text}")
@@ -120,10 +133,11 @@ def checked(given: Inputs) -> tuple[Setting, Lengths, Lengths, Lengths]:
         sequences = sequences_of(given, query, key)
         longest = [max((sequence.lengths[side] for sequence in sequences), default=0) for side in (0, 1)]
         named = {"B": len(sequences), "N": query.heads, "Sq": longest[0], "Skv": longest[1], "H": COMPRESSED_ROWS, "1": 1}
+        scores = sum(query.heads * rows * columns for rows, columns in (sequence.lengths for sequence in sequences))
         check_mode(given, sequences)
         check_mask(given, named)
-        check_shift(given, named)
-        check_drop(given, sum(query.heads * rows * columns for rows, columns in (sequence.lengths for sequence in sequences)))
+        check_shift(given, named, scores)
+        check_drop(given, scores)
     blocks = blocks_for(key.heads, query.heads // key.heads, *longest)
     return (
         Setting(
@@ -159,12 +173,13 @@ def sequences_of(given: Inputs, query: Lengths, key: Lengths) -> tuple[Sequence,
     for name, array, positions in zip(("actualSeqQLen", "actualSeqKvLen"), given.packed, (query.positions, key.positions), strict=True):
         require(array is not None, f"{name}Optional is null, expected the ends of the sequences for layout TND")
         values = array.values if array is not None else ()
-        rising = all(first <= second for first, second in pairwise((0, *values)))
+        used = len(values) - next((place for place, end in enumerate(reversed(values)) if end), len(values))
+        rising = all(first <= second for first, second in pairwise((0, *values[:used])))
         require(
-            bool(values) and rising and values[-1] == positions,
-            f"{name}Optional is {list(values)}, expected ends of sequences that rise to the length {positions}",
+            bool(values) and rising and max(values) <= positions,
+            f"{name}Optional is {list(values)}, expected ends of sequences that rise to at most {positions}, and zeros behind them",
         )
-        ends.append(tuple(values))
+        ends.append((*values[:used], *[max(values)] * (len(values) - used)))
     require(
         len(ends[0]) == len(ends[1]),
         f"actualSeqQLenOptional has {len(ends[0])} elements, expected as many as actualSeqKvLenOptional: {len(ends[1])}",
@@ -195,6 +210,40 @@ def check_mode(given: Inputs, sequences: tuple[Sequence, ...]) -> None:
         for length, (rows, columns) in zip(prefix, (sequence.lengths for sequence in sequences), strict=True):
             least = max(columns - rows, 0)
             require(least <= length <= columns, f"prefixOptional is {list(prefix)}, expected values from {least} to {columns}")
+
+
+def check_ropes(given: Inputs, query_rope: Operand | None, key_rope: Operand | None) -> tuple[Operand, ...]:
+    """What the operators with more features of queries and keys ask for; returns these features."""
+    with in_kernel():
+        require((query_rope is None) == (key_rope is None), "queryRope and keyRope, expected both or none")
+        require(given.shift is None, "a position encoding is given, expected null")
+        require(given.drop is None and given.keep == 1, f"keepProb is {given.keep}, expected 1, and no dropMaskOptional")
+        require(given.mask is not None, "attenMaskOptional is null, expected a mask")
+        require(given.shift_type == 1, f"pseType is {given.shift_type}, expected 1")
+        for operand in filter(None, (given.query, query_rope, key_rope)):
+            width = operand.shape[-1] if operand.rank else 0
+            require(width % FEATURES_OF_ROPES == 0, f"{operand.name} has {width} features, expected a multiple of {FEATURES_OF_ROPES}")
+    if query_rope is None or key_rope is None:
+        return ()
+    widths = (query_rope.shape[-1:], key_rope.shape[-1:])
+    require(
+        widths[0] == widths[1],
+        f"{key_rope.name} has shape {list(key_rope.shape)}, expected the features of queryRope: {list(query_rope.shape)}",
+    )
+    require(
+        query_rope.shape[-1:] <= given.query.shape[-1:],
+        f"queryRope has shape {list(query_rope.shape)}, expected at most the features of query: {list(given.query.shape)}",
+    )
+    return query_rope, key_rope
+
+
+def rope_outputs(given: Inputs, query_rope: Operand | None, key_rope: Operand | None) -> tuple[Operand, ...]:
+    """Where the gradients of more features go, which are there as these are."""
+    if not given.ropes:
+        return ()
+    with in_kernel():
+        require(query_rope is not None and key_rope is not None, "dqRopeOut and dkRopeOut, expected both with queryRope and keyInRope")
+    return tuple(filter(None, (query_rope, key_rope)))
 
 
 def named_shapes(names: tuple[tuple[str, ...], ...], sizes: dict[str, int]) -> list[tuple[int, ...]]:
@@ -233,7 +282,7 @@ def check_mask(given: Inputs, sizes: dict[str, int]) -> None:
         )
 
 
-def check_shift(given: Inputs, sizes: dict[str, int]) -> None:
+def check_shift(given: Inputs, sizes: dict[str, int], scores: int) -> None:
     """Type and shape of a position encoding."""
     shift = given.shift
     if shift is None:
@@ -251,15 +300,9 @@ def check_shift(given: Inputs, sizes: dict[str, int]) -> None:
     if given.packed is None:
         check_shape(shift, SHIFTS + (LAST_ROWS if compressible else ()), sizes)
     elif shift.rank == 1:
-        total = sum(sizes["N"] * rows * columns for rows, columns in (sequence.lengths for sequence in _packed_sequences(given)))
-        require(shift.size == total, f"{shift.name} has {shift.size} elements, expected {total}: those of the scores of all sequences")
+        require(shift.size == scores, f"{shift.name} has {shift.size} elements, expected {scores}: those of the scores of all sequences")
     else:
         check_shape(shift, LAST_ROWS, sizes)
-
-
-def _packed_sequences(given: Inputs) -> tuple[Sequence, ...]:
-    query = lengths(given.query, given.layout, given.heads)
-    return sequences_of(given, query, lengths(given.key, given.layout, given.heads))
 
 
 def check_drop(given: Inputs, bits: int) -> None:
@@ -274,11 +317,12 @@ def check_drop(given: Inputs, bits: int) -> None:
 
 def attention(given: Inputs, maximum: Operand, total: Operand, out: Operand, *, statistics: str = "BNS") -> Plan:
     """The plan of the forward pass; ``statistics`` are the axes that maximum and sum are stored in, NS and SN without a batch."""
+    given = without_empty(given)
     same_dtype(given.query, out)
     setting, query, key, value = checked(given)
     shape_is(out, shape_in(given.layout, query._replace(features=value.features)), "that of query, with the features of value")
     for operand in (maximum, total):
-        shape_is(operand, statistic_shape(query, packed=given.packed is not None), "a row of 8 for each head and query")
+        check_statistic(operand, query, packed=given.packed is not None)
     if query.batch * query.positions == 0:
         return nothing()
     features = query.features + sum(rope.shape[-1] for rope in given.ropes[:1])
@@ -300,9 +344,12 @@ def _two(ropes: tuple[Operand, ...]) -> tuple[Operand | None, Operand | None]:
     return (ropes[0], ropes[1]) if ropes else (None, None)
 
 
-def statistic_shape(query: Lengths, *, packed: bool) -> tuple[int, ...]:
-    """The shape of maximum and sum."""
-    return (query.positions, query.heads, COPIES) if packed else (*query[:3], COPIES)
+def check_statistic(operand: Operand, query: Lengths, *, packed: bool) -> None:
+    """The shape of maximum and sum: without a batch, heads may come first or second."""
+    if packed and operand.shape == (query.heads, query.positions, COPIES):
+        return
+    shape = (query.positions, query.heads, COPIES) if packed else (*query[:3], COPIES)
+    shape_is(operand, shape, "a row of 8 for each head and query")
 
 
 def gradient(
@@ -316,6 +363,7 @@ def gradient(
     axes: str = "BNS",
 ) -> Plan:
     """The plan of the backward pass."""
+    given = without_empty(given)
     same_dtype(given.query, slope, *writes, *rope_writes)
     setting, query, key, value = checked(given)
     shape = shape_in(given.layout, query._replace(features=value.features))
@@ -328,7 +376,7 @@ def gradient(
         ):
             require(operand is not None, f"{name} is null, expected what the forward pass left")
         for operand in filter(None, statistics):
-            shape_is(operand, statistic_shape(query, packed=given.packed is not None), "a row of 8 for each head and query")
+            check_statistic(operand, query, packed=given.packed is not None)
         if output is not None:
             same_dtype(given.query, output)
             shape_is(output, shape, "as dy")

@@ -68,12 +68,22 @@ def forward_kernel(
     """Each sequence in blocks; maximum and sum are stored eight times at the end."""
     outs = by_head(out, setting.layout, setting.heads)
     tasks = tasks_of(setting, (query, key, value, query_rope, key_rope), shift, drop, mask)
+    largest[...], sums[...] = 0, 0
+    clear_rest(setting, outs)
     for sequence, task in zip(setting.sequences, tasks, strict=True):
         rows = slice(*sequence.query)
         found, top, total_of = (array[sequence.batch, :, rows] for array in (outs, largest, sums))
         attend(task, found, top, total_of, setting.blocks, Scratch(**scratch), divided)
     for rows_of, target in ((largest, maximum), (sums, total)):
         target[...] = as_stored(rows_of, statistics).reshape(target.shape[:-1])[..., np.newaxis]
+
+
+def clear_rest(setting: Setting, queries: Array | None, *keys: Array | None) -> None:
+    """Set what no sequence reaches to 0."""
+    ends = [max(sequence.query[1] for sequence in setting.sequences), max(sequence.key[1] for sequence in setting.sequences)]
+    for array, end in ((queries, ends[0]), *((array, ends[1]) for array in keys)):
+        if array is not None:
+            array[:, :, end:] = 0
 
 
 def as_stored(found: Array, axes: str) -> Array:
@@ -108,6 +118,8 @@ def backward_kernel(
         None if array is None else by_head(array, setting.layout, count) for array, count in zip(outs, counts, strict=True)
     )
     tasks = tasks_of(setting, (query, key, value, query_rope, key_rope), shift, drop, mask)
+    clear_rest(setting, query_out, key_out, value_out, rope_outs[1])
+    clear_rest(setting, rope_outs[0])
     for sequence, task in zip(setting.sequences, tasks, strict=True):
         rows, columns = slice(*sequence.query), slice(*sequence.key)
         forward = Forward(*(array[sequence.batch, :, rows] for array in (outputs, largest, sums)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 import pytest
 
+import acl_emu as acl
 from acl_emu import (
     ACL_ERROR_RT_AICORE_EXCEPTION,
     ACLNN_ERR_INNER_TILING_ERROR,
@@ -19,7 +21,7 @@ from aclnnop.attention.scalings import MERGED, QUANTISED, SCALINGS, Quantised, R
 from tests.conftest import message
 from tests.operators.accuracy import BF16, FLOAT16
 from tests.operators.attending import Attention, assert_close, attention, from_heads, to_heads, visible
-from tests.operators.case import Array, Case, Meta, numbers
+from tests.operators.case import Array, Case, Meta, Placed, numbers
 from tests.operators.products import products_of
 
 NAME = "aclnnFusedInferAttentionScoreV2"
@@ -366,6 +368,36 @@ def test_packed_int4(device: int) -> None:
     assert_right(call, golden(call, True, *exact))
 
 
+def test_int4(device: int) -> None:
+    """The same bytes as tensors of INT4: two in each, the lower half first."""
+    words = [np.random.default_rng(seed).integers(-(2**31), 2**31, (2, 2, 19, 2), np.int32) for seed in (1, 2)]
+    scales = [numbers((1, 2, 16), BF16, seed, 0.2) for seed in (1, 2)]
+    call = fused(
+        "BNSD", BF16, ONE, key=[words[0]], value=[words[1]], keyAntiquantScaleOptional=scales[0], valueAntiquantScaleOptional=scales[1]
+    )
+    nibbles = [
+        np.stack([(array.view(np.uint8) & 15), array.view(np.uint8) >> 4], axis=-1).reshape(2, 2, 19, 16).astype(np.int64)
+        for array in words
+    ]
+    exact = [((array ^ 8) - 8) * spread(scale, "per-channel") for array, scale in zip(nibbles, scales, strict=True)]
+    expected = golden(call, True, *exact)
+    assert_right(call, expected)
+    with ExitStack() as stack:
+        placed: dict[str, Placed] = {}
+        arguments = call._arguments(stack, placed, 0)
+        for place, name in ((1, "key[0]"), (2, "value[0]")):
+            shape = (2, 2, 19, 16)
+            tensor = acl.aclCreateTensor(shape, acl.ACL_INT4, None, 0, acl.ACL_FORMAT_ND, shape, placed[name].address)
+            arguments[place] = acl.aclCreateTensorList([tensor])
+            stack.callback(acl.aclDestroyTensorList, arguments[place])
+        size, executor, status = call.declared.get_workspace_size(*arguments)
+        assert status == 0, message()
+        assert call.declared.run(call._workspace(size, stack), size, executor, None) == 0
+        assert acl.aclrtSynchronizeStream(None) == 0
+        out = placed["attentionOut"].result()
+    assert_close(out, from_heads(expected.out, "BNSD"), from_heads(expected.terms, "BNSD"))
+
+
 def int8_call(row: Quantised) -> Case:
     """A call with the scales that it needs."""
     scales = {
@@ -402,6 +434,22 @@ def test_scales_of_the_output_per_channel(device: int) -> None:
     exact = golden(call).out * scale.astype(np.float64)[:, None] + offset.astype(np.float64)[:, None]
     out = call.results()[0].transpose(0, 2, 1, 3)
     assert (np.abs(out - np.clip(exact, -128, 127)) <= 0.501).all()
+
+
+def test_an_output_in_the_place_of_the_query(device: int) -> None:
+    call = fused("BNSD", FLOAT16)
+    expected = golden(call)
+    with ExitStack() as stack:
+        placed: dict[str, Placed] = {}
+        arguments = call._arguments(stack, placed, 0)
+        names = [name for name, _ in call.declared.parameters]
+        arguments[names.index("attentionOut")] = arguments[names.index("query")]
+        size, executor, status = call.declared.get_workspace_size(*arguments)
+        assert status == 0, message()
+        assert call.declared.run(call._workspace(size, stack), size, executor, None) == 0
+        assert acl.aclrtSynchronizeStream(None) == 0
+        out = placed["query"].result()
+    assert_close(out, from_heads(expected.out, "BNSD"), from_heads(expected.terms, "BNSD"))
 
 
 def test_no_keys(device: int) -> None:
@@ -454,7 +502,6 @@ ERRORS: list[tuple[str, dict[str, Any], int]] = [
     ("shape of the output", {"attentionOut": Meta((2, 6, 7, 8), np.float16)}, REFUSED),
     ("number of members", {"key": [Meta((1, 2, 19, 16), np.float16)] * 2}, REFUSED),
     ("members with a batch", {name: [Meta((2, 2, 19, 16), np.float16)] * 2 for name in ("key", "value")}, REFUSED),
-    ("number of lengths", {"actualSeqLengthsKvOptional": []}, REFUSED),
     ("a length beyond the keys", {"actualSeqLengthsKvOptional": [20]}, REFUSED),
     ("a negative length", {"actualSeqLengthsOptional": [-1, 3]}, REFUSED),
     *((f"sparseMode {mode}", {"sparseMode": mode}, REFUSED) for mode in (-1, 5, 6, 7, 8)),
@@ -505,6 +552,11 @@ ERRORS: list[tuple[str, dict[str, Any], int]] = [
     ("INT8 out without a scale", {"attentionOut": Meta((2, 6, 7, 16), np.int8)}, REFUSED),
     ("size of the output's scale", {"attentionOut": Meta((2, 6, 7, 16), np.int8), "quantScale2Optional": Meta((16,), np.float32)}, REFUSED),
     ("type of the output's scale", {"attentionOut": Meta((2, 6, 7, 16), np.int8), "quantScale2Optional": Meta((1,), BF16)}, REFUSED),
+    (
+        "an empty scale",
+        {"query": Meta((2, 6, 7, 16), np.int8), **INT8_KEYS, **{f"{name}Optional": Meta((0,), np.float32) for name in QUANTISED[1].needs}},
+        REFUSED,
+    ),
     ("INT8 in without scales", {"query": Meta((2, 6, 7, 16), np.int8), **INT8_KEYS}, REFUSED),
 ]
 
@@ -525,6 +577,15 @@ def test_offsets_of_the_output_need_keys(mode: int, tokens: tuple[int, int]) -> 
     call = call.but(attenMaskOptional=mask, preTokens=tokens[0], nextTokens=tokens[1])
     assert call.status() == 0, message()
     assert call.but(quantOffset2Optional=one).status() == REFUSED
+
+
+def test_number_of_lengths(device: int) -> None:
+    """One for all, or one for each sequence and perhaps more; none are as good as null."""
+    call = fused("BNSD", FLOAT16, SEVERAL._replace(batch=3), KEYS._replace(batch=3))
+    for lengths, status in (([], 0), ([5], 0), ([5, 6], REFUSED), ([5, 6, 7], 0), ([5, 6, 7, 99], 0)):
+        for name in ("actualSeqLengthsOptional", "actualSeqLengthsKvOptional"):
+            assert call.but(**{name: lengths}).status() == status, (name, lengths)
+    assert_right(call.but(actualSeqLengthsOptional=[], actualSeqLengthsKvOptional=[]), golden(call))
 
 
 def test_ends_of_sequences() -> None:
