@@ -1,0 +1,113 @@
+"""aclnnDynamicBlockQuant: blocks of rows and columns, each scaled to the range of a narrow type."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu.core import soc
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT8_E4M3FN, FLOAT16, HIFLOAT8, INT8, DType
+from acl_emu.spec import (
+    Array,
+    Double,
+    Example,
+    In,
+    Int,
+    Operand,
+    Out,
+    Plan,
+    Product,
+    StringKind,
+    direct,
+    nothing,
+    numbers,
+    operator,
+    require,
+    same_shape,
+    shape_is,
+)
+from aclnnop.math.unary import FLOATS, NEWER
+from aclnnop.quant.narrowing import LARGEST
+from aclnnop.quant.results import EIGHT_BIT_FLOATS, put, require_rounding, require_type, wide
+
+ROWS, COLUMNS = (1, 64, 128, 256, 512), (64, 128, 192, 256)
+OLDER = dict.fromkeys((Product.A3, Product.A2), (INT8,))
+
+
+@operator(products=NEWER)
+def aclnnDynamicBlockQuant(
+    x: Annotated[Operand, In(*FLOATS, rank=(2, 3))],
+    minScale: Double,
+    roundModeOptional: Annotated[str | None, StringKind("char*", optional=True)],
+    dstType: Int,
+    rowBlockSize: Int,
+    colBlockSize: Int,
+    yOut: Annotated[Operand, Out(INT8, *EIGHT_BIT_FLOATS, rank=(2, 3), const=True, on=OLDER)],
+    scaleOut: Annotated[Operand, Out(FLOAT, rank=(2, 3), const=True)],
+) -> Plan:
+    """Divide every block by what makes its largest number that of the type, at most ``1 / minScale``, and round."""
+    require_type("dstType", dstType, yOut)
+    if roundModeOptional is not None:
+        require_rounding("roundModeOptional", roundModeOptional, ("round",) if yOut.dtype is HIFLOAT8 else ("rint",), yOut)
+    newest = soc.current().product is Product.A950
+    for name, size, sizes in (
+        ("rowBlockSize", rowBlockSize, ROWS if newest else (1,)),
+        ("colBlockSize", colBlockSize, COLUMNS if newest else (128,)),
+    ):
+        require(size in sizes, f"{name} is {size}, expected one of {', '.join(map(str, sizes))}")
+    require(minScale >= 0, f"minScale is {minScale}, expected a value of at least 0")
+    same_shape(x, yOut)
+    *outer, rows, columns = x.shape
+    shape_is(scaleOut, (*outer, -(-rows // rowBlockSize), -(-columns // colBlockSize)), "a number for each block")
+    if x.size == 0:
+        return nothing()
+    settings = {"block": (rowBlockSize, colBlockSize), "most": np.inf if minScale == 0 else 1 / minScale, "dtype": yOut.dtype}
+    return direct(by_block, reads=(x,), writes=(yOut, scaleOut), scratch={}, **settings)
+
+
+def by_block(x: Array, y: Array, scale: Array, *, block: tuple[int, int], most: float, dtype: DType) -> None:
+    """In FLOAT. A block of zeros has the scale 0 and becomes 0."""
+    values = wide(x)
+    scales = np.minimum(block_maxima(np.abs(values), block) / np.float32(LARGEST[dtype]), np.float32(most))
+    scale[...] = scales
+    spread = scales.repeat(block[0], axis=-2).repeat(block[1], axis=-1)[..., : values.shape[-2], : values.shape[-1]]
+    put(y, np.where(spread == 0, np.float32(0), values / spread), dtype)
+
+
+def block_maxima(sizes: Array, block: tuple[int, int]) -> Array:
+    """Of each block; the last ones may be smaller."""
+    found = sizes
+    for axis, length in ((-2, block[0]), (-1, block[1])):
+        found = np.maximum.reduceat(found, np.arange(0, found.shape[axis], length), axis=axis)
+    return found
+
+
+@aclnnDynamicBlockQuant.example
+def examples() -> Iterator[Example]:
+    """Rows of one block and a part of another."""
+    for dtype, least in ((FLOAT, 0.0), (BF16, 3.0)):
+        yield {
+            "x": numbers((3, 130), dtype, 1, 90),
+            "minScale": least,
+            "roundModeOptional": "rint",
+            "dstType": INT8.code,
+            "rowBlockSize": 1,
+            "colBlockSize": 128,
+            "yOut": np.zeros((3, 130), np.int8),
+            "scaleOut": numbers((3, 2), FLOAT, 2),
+        }
+
+
+@aclnnDynamicBlockQuant.example_on(Product.A950)
+def larger() -> Iterator[Example]:
+    """Blocks of several rows."""
+    yield {
+        "x": numbers((2, 65, 70), FLOAT16, 1, 90),
+        "minScale": 0.0,
+        "roundModeOptional": None,
+        "dstType": FLOAT8_E4M3FN.code,
+        "rowBlockSize": 64,
+        "colBlockSize": 64,
+        "yOut": np.zeros((2, 65, 70), FLOAT8_E4M3FN.numpy),
+        "scaleOut": numbers((2, 2, 2), FLOAT, 2),
+    }
