@@ -46,29 +46,43 @@ def aclnnDynamicBlockQuant(
     scaleOut: Annotated[Operand, Out(FLOAT, rank=(2, 3), const=True)],
 ) -> Plan:
     """Divide every block by what makes its largest number that of the type, at most ``1 / minScale``, and round."""
-    require_type("dstType", dstType, yOut)
-    if roundModeOptional is not None:
-        require_rounding("roundModeOptional", roundModeOptional, ("round",) if yOut.dtype is HIFLOAT8 else ("rint",), yOut)
-    newest = soc.current().product is Product.A950
-    for name, size, sizes in (
-        ("rowBlockSize", rowBlockSize, ROWS if newest else (1,)),
-        ("colBlockSize", colBlockSize, COLUMNS if newest else (128,)),
-    ):
-        require(size in sizes, f"{name} is {size}, expected one of {', '.join(map(str, sizes))}")
+    return quantised(x, minScale, roundModeOptional, dstType, (rowBlockSize, colBlockSize), yOut, scaleOut)
+
+
+def quantised(
+    x: Operand,
+    minScale: float,
+    roundMode: str | None,
+    dstType: int,
+    block: tuple[int, int],
+    y: Operand,
+    scale: Operand,
+    *,
+    sizes: tuple[tuple[int, ...], tuple[int, ...]] = (ROWS, COLUMNS),
+    older: tuple[tuple[int, ...], tuple[int, ...]] = ((1,), (128,)),
+    largest: float = 0.0,
+) -> Plan:
+    """Rules and plan of both versions; ``older``: the sizes of blocks on other chips."""
+    require_type("dstType", dstType, y)
+    if roundMode is not None:
+        require_rounding("roundModeOptional", roundMode, ("round",) if y.dtype is HIFLOAT8 else ("rint",), y)
+    allowed = sizes if soc.current().product is Product.A950 else older
+    for name, size, those in zip(("rowBlockSize", "colBlockSize"), block, allowed, strict=True):
+        require(size in those, f"{name} is {size}, expected one of {', '.join(map(str, those))}")
     require(minScale >= 0, f"minScale is {minScale}, expected a value of at least 0")
-    same_shape(x, yOut)
+    same_shape(x, y)
     *outer, rows, columns = x.shape
-    shape_is(scaleOut, (*outer, -(-rows // rowBlockSize), -(-columns // colBlockSize)), "a number for each block")
+    shape_is(scale, (*outer, -(-rows // block[0]), -(-columns // block[1])), "a number for each block")
     if x.size == 0:
         return nothing()
-    settings = {"block": (rowBlockSize, colBlockSize), "most": np.inf if minScale == 0 else 1 / minScale, "dtype": yOut.dtype}
-    return direct(by_block, reads=(x,), writes=(yOut, scaleOut), scratch={}, **settings)
+    settings = {"most": np.inf if minScale == 0 else 1 / minScale, "largest": largest or LARGEST[y.dtype], "dtype": y.dtype}
+    return direct(by_block, reads=(x,), writes=(y, scale), scratch={}, block=block, **settings)
 
 
-def by_block(x: Array, y: Array, scale: Array, *, block: tuple[int, int], most: float, dtype: DType) -> None:
+def by_block(x: Array, y: Array, scale: Array, *, block: tuple[int, int], most: float, largest: float, dtype: DType) -> None:
     """In FLOAT. A block of zeros has the scale 0 and becomes 0."""
     values = wide(x)
-    scales = np.minimum(block_maxima(np.abs(values), block) / np.float32(LARGEST[dtype]), np.float32(most))
+    scales = np.minimum(block_maxima(np.abs(values), block) / np.float32(largest), np.float32(most))
     scale[...] = scales
     spread = scales.repeat(block[0], axis=-2).repeat(block[1], axis=-1)[..., : values.shape[-2], : values.shape[-1]]
     put(y, np.where(spread == 0, np.float32(0), values / spread), dtype)

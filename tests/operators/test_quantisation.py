@@ -138,21 +138,21 @@ def test_saturation_and_what_is_no_number(device: int) -> None:
         assert found.ravel().tolist() == expected
 
 
-def packed_call(name: str, arguments: dict[str, Any], packed: dict[str, Array]) -> dict[str, Array]:
-    """A call whose INT4 tensors are given, and given back, as bytes of two numbers each."""
+def packed_call(name: str, arguments: dict[str, Any], packed: dict[str, Array], code: int = dtypes.INT4.code) -> dict[str, Array]:
+    """A call whose tensors of four bits are given, and given back, as bytes of two numbers each."""
     with ExitStack() as stack:
         tensors: dict[str, tuple[int, Array]] = {}
         values = []
         for parameter in aclnnop.find(name).names:
             value = packed.get(parameter, arguments.get(parameter))
             if isinstance(value, np.ndarray):
-                code = dtypes.INT4.code if parameter in packed else dtypes.from_numpy(value.dtype).code
+                stored_as = code if parameter in packed else dtypes.from_numpy(value.dtype).code
                 shape = (*value.shape[:-1], value.shape[-1] * 2) if parameter in packed else value.shape
                 address, status = acl.aclrtMalloc(value.nbytes, acl.ACL_MEM_MALLOC_HUGE_FIRST)
                 assert status == 0
                 stack.callback(acl.aclrtFree, address)
                 acl.aclrtMemcpy(address, value.nbytes, np.ascontiguousarray(value), value.nbytes, acl.ACL_MEMCPY_HOST_TO_DEVICE)
-                value_handle = acl.aclCreateTensor(shape, code, None, 0, acl.ACL_FORMAT_ND, shape, address)
+                value_handle = acl.aclCreateTensor(shape, stored_as, None, 0, acl.ACL_FORMAT_ND, shape, address)
                 stack.callback(acl.aclDestroyTensor, value_handle)
                 tensors[parameter] = (address, np.empty_like(value))
                 value = value_handle
@@ -436,6 +436,163 @@ def test_dynamic_block_quant(target: np.dtype[Any], block: tuple[int, int], leas
     near(y[held], exact[held])
 
 
+# Microscaling
+
+E8M0 = np.dtype(ml_dtypes.float8_e8m0fnu)
+TOP = {E4M3: 8, E5M2: 15}
+GRIDS = {40: [0, 0.5, 1, 1.5, 2, 3, 4, 6], 41: [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75]}
+"""The magnitudes of both types of four bits, in the order of their codes."""
+
+
+def mx_code(values: Array, top: int, most: float, algorithm: int, least: float = 0.0) -> int:
+    """The exponent of a block, 127 more than it is."""
+    largest = max(float(np.abs(values).max()), least if algorithm else 0.0)
+    if largest == 0:
+        return 0
+    if algorithm == 0:
+        return max(0, math.floor(math.log2(largest)) - top + 127)
+    return math.ceil(math.log2(np.float32(largest) / np.float32(most))) + 127
+
+
+def mx_scales(shape: tuple[int, ...], axis: int, block: int) -> Array:
+    found = list(shape)
+    found[axis] = math.ceil(math.ceil(shape[axis] / block) / 2)
+    return np.full((*found, 2), 5, np.uint8).view(E8M0)
+
+
+@pytest.mark.parametrize("target", [E4M3, E5M2], ids=str)
+@pytest.mark.parametrize("algorithm", [0, 1])
+@pytest.mark.parametrize(("shape", "axis", "block"), [((3, 70), 1, 32), ((70, 3), 0, 32), ((2, 200, 2), 1, 64), ((33,), 0, 32)], ids=str)
+def test_microscaling(
+    target: np.dtype[Any], algorithm: int, shape: tuple[int, ...], axis: int, block: int, device: int, chip: Callable[[str], None]
+) -> None:
+    """All versions, and back again."""
+    chip(NEWEST)
+    for dtype in (FLOAT16, BF16) if block == 64 else FLOATS:
+        x = numbers(shape, dtype, 1, 30)
+        x.reshape(-1)[::7] = 0
+        call = {
+            "x": x,
+            "axis": axis - len(shape),
+            "roundModeOptional": "rint",
+            "dstType": CODES[target],
+            "blocksize": block,
+            "scaleAlg": algorithm,
+        }
+        outs = {"yOut": np.zeros(shape, target), "mxscaleOut": mx_scales(shape, axis, block)}
+        bound = 40.0 * algorithm
+        y, scales = Case("aclnnDynamicMxQuantV3", {**call, "dstTypeMax": 0.0, "maxLowBound": bound, **outs}).results(2)
+        codes, values = scales.view(np.uint8), wide(x)
+        for place in np.ndindex(*shape[:axis], *shape[axis + 1 :]):
+            row = values[(*place[:axis], slice(None), *place[axis:])]
+            result = wide(y)[(*place[:axis], slice(None), *place[axis:])]
+            stored = codes[(*place[:axis], slice(None), *place[axis:])].ravel()
+            count = math.ceil(row.size / block)
+            expected = [mx_code(row[i * block : (i + 1) * block], TOP[target], MOST[target], algorithm, bound) for i in range(count)]
+            assert stored.tolist() == expected + [0] * (stored.size - count)
+            exact = row / np.exp2(np.repeat(expected, block)[: row.size] - 127.0)
+            near_row = np.clip(exact, -MOST[target], MOST[target]).astype(np.float32).astype(target)
+            assert (result == wide(near_row)).all()
+        if algorithm == 0:
+            for name, more in (("aclnnDynamicMxQuant", {}), ("aclnnDynamicMxQuantV2", {"dstTypeMax": 0.0})):
+                found = Case(name, {**call, **more, **outs}).results()
+                assert [one.tobytes() for one in found] == [y.tobytes(), scales.tobytes()]
+        if block == 32:
+            back = Case("aclnnAntiMxQuant", {"x": y, "mxscale": scales, "axis": axis, "dstType": 0, "y": np.zeros(shape, np.float32)}).run(
+                3
+            )
+            assert np.abs(wide(back) - values).max() <= np.abs(values).max() * 0.13
+
+
+def test_the_documented_microscaling(device: int, chip: Callable[[str], None]) -> None:
+    chip(NEWEST)
+    x = np.array([[0, 8, 64, 512]], BF16)
+    call = {"x": x, "axis": -1, "roundModeOptional": "rint", "dstType": 36, "blocksize": 32, "scaleAlg": 0}
+    y, scales = Case("aclnnDynamicMxQuant", {**call, "yOut": np.zeros((1, 4), E4M3), "mxscaleOut": mx_scales((1, 4), 1, 32)}).results()
+    assert y.view(np.uint8).ravel().tolist() == [0, 72, 96, 120]
+    assert scales.view(np.uint8).ravel().tolist() == [128, 0]
+    back = {"x": y, "mxscale": scales, "axis": -1, "dstType": 27, "y": np.zeros((1, 4), BF16)}
+    assert (Case("aclnnAntiMxQuant", back).run() == x).all()
+
+
+@pytest.mark.parametrize("rounding", ["rint", "floor", "round", None])
+@pytest.mark.parametrize(("code", "top"), [(40, 2), (41, 0)])
+def test_microscaling_to_four_bits(code: int, top: int, rounding: str | None, device: int, chip: Callable[[str], None]) -> None:
+    """Two numbers to a byte; every rounding against the list of all numbers."""
+    chip(NEWEST)
+    x = numbers((3, 64), FLOAT16, 1, 3)
+    x[0, :16] = np.arange(16) / 4
+    given = {
+        "x": x,
+        "axis": -1,
+        "roundModeOptional": rounding,
+        "dstType": code,
+        "blocksize": 32,
+        "scaleAlg": 0,
+        "mxscaleOut": mx_scales((3, 64), 1, 32),
+    }
+    found = packed_call("aclnnDynamicMxQuant", given, {"yOut": np.zeros((3, 32), np.uint8)}, code=code)
+    codes = np.stack((found["yOut"] & 15, found["yOut"] >> 4), axis=-1).reshape(3, 64)
+    grid = np.array(GRIDS[code])
+    result = np.where(codes & 8, -1, 1) * grid[codes & 7]
+    exponent = found["mxscaleOut"].view(np.uint8).reshape(3, 2)
+    for row, block in np.ndindex(3, 2):
+        part = slice(32 * block, 32 * block + 32)
+        assert exponent[row, block] == mx_code(wide(x)[row, part], top, 0, 0)
+        exact = np.clip(wide(x)[row, part] / 2.0 ** (int(exponent[row, block]) - 127), -grid[-1], grid[-1])
+        signed = np.concatenate((-grid[::-1], grid))
+        if rounding == "floor":
+            expected = np.array([signed[signed <= value].max() for value in exact])
+        else:
+            distance = np.abs(grid - np.abs(exact)[:, None])
+            tied = [np.flatnonzero(one == one.min()) for one in distance]
+            chosen = [
+                ties[-1] if rounding == "round" else next((place for place in ties if len(ties) == 1 or place % 2 == 0), ties[0])
+                for ties in tied
+            ]
+            expected = np.copysign(grid[chosen], exact)
+        assert (result[row, part] == expected).all()
+    back = {"mxscale": found["mxscaleOut"], "axis": -1, "dstType": 0, "y": np.zeros((3, 64), np.float32)}
+    restored = packed_call("aclnnAntiMxQuant", back, {"x": found["yOut"]}, code=code)["y"]
+    assert (restored == result * np.repeat(2.0 ** (exponent.astype(int) - 127), 32, axis=1)).all()
+
+
+@pytest.mark.parametrize(
+    ("limit", "largest", "scale"), [(0.0, 6.5, 128), (6.0, 5.9, 127), (7.0, 6.5, 127), (7.0, 7.1, 128), (9.0, 8.9, 127), (9.0, 9.1, 128)]
+)
+def test_the_third_algorithm(limit: float, largest: float, scale: int, device: int, chip: Callable[[str], None]) -> None:
+    """A power of two more where the largest number is beyond the limit."""
+    chip(NEWEST)
+    x = np.zeros((1, 32), np.float16)
+    x[0, 3] = largest
+    given = {"x": x, "axis": -1, "roundModeOptional": None, "dstType": 40, "blocksize": 32, "scaleAlg": 2, "dstTypeMax": limit}
+    found = packed_call(
+        "aclnnDynamicMxQuantV2", {**given, "mxscaleOut": mx_scales((1, 32), 1, 32)}, {"yOut": np.zeros((1, 16), np.uint8)}, code=40
+    )
+    assert found["mxscaleOut"].view(np.uint8).ravel()[0] == scale
+
+
+def test_microscaling_of_what_is_not_finite(device: int, chip: Callable[[str], None]) -> None:
+    chip(NEWEST)
+    x = np.ones((2, 32), np.float16)
+    x[0, 0], x[1, 0] = np.inf, np.nan
+    call = {"x": x, "axis": -1, "roundModeOptional": None, "dstType": 36, "blocksize": 32, "scaleAlg": 0}
+    _, scales = Case("aclnnDynamicMxQuant", {**call, "yOut": np.zeros((2, 32), E4M3), "mxscaleOut": mx_scales((2, 32), 1, 32)}).results()
+    assert scales.view(np.uint8)[:, 0, 0].tolist() == [255, 255]
+
+
+def test_block_quant_v2_is_block_quant(device: int) -> None:
+    x = numbers((3, 130), FLOAT, 1, 50)
+    call = {"x": x, "minScale": 0.0, "roundModeOptional": None, "dstType": 2, "rowBlockSize": 1, "colBlockSize": 128}
+    outs = {"yOut": np.zeros((3, 130), np.int8), "scaleOut": np.zeros((3, 2), np.float32)}
+    first = Case("aclnnDynamicBlockQuant", {**call, **outs}).results()
+    second = Case("aclnnDynamicBlockQuantV2", {**call, "dstTypeMax": 0.0, **outs})
+    assert [one.tobytes() for one in second.results()] == [one.tobytes() for one in first]
+    y, scale = second.but(colBlockSize=1, scaleOut=np.zeros((3, 130), np.float32)).results()
+    assert (np.abs(y) == 127).all()
+    np.testing.assert_allclose(scale, np.abs(x) / 127, rtol=1e-6)
+
+
 # Errors
 
 
@@ -448,6 +605,16 @@ ROWS = {"x": m(3, 8, dtype=FLOAT16), "smoothScalesOptional": None, "yOut": m(3, 
 FULL = {**ROWS, "groupIndexOptional": None, "dstType": 2, "offsetOut": None}
 NEWER = {**FULL, "isSymmetrical": True, "quantMode": "pertoken"}
 FAKE = {"self": m(3, 5), "quantMin": 0, "quantMax": 9, "out": m(3, 5), "mask": m(3, 5, dtype=np.bool_)}
+MX = {
+    "x": m(3, 70, dtype=BF16),
+    "axis": -1,
+    "roundModeOptional": "rint",
+    "dstType": 36,
+    "blocksize": 32,
+    "scaleAlg": 0,
+    "yOut": m(3, 70, dtype=E4M3),
+    "mxscaleOut": m(3, 2, 2, dtype=E8M0),
+}
 CALLS: dict[str, dict[str, Any]] = {
     "aclnnAscendQuant": STATIC,
     "aclnnAscendQuantV3": {**STATIC, "axis": -1},
@@ -495,8 +662,29 @@ CALLS: dict[str, dict[str, Any]] = {
         "yOut": m(3, 130, dtype=INT8),
         "scaleOut": m(3, 2),
     },
+    "aclnnDynamicBlockQuantV2": {
+        "x": m(3, 130),
+        "minScale": 0.0,
+        "roundModeOptional": None,
+        "dstType": 2,
+        "rowBlockSize": 1,
+        "colBlockSize": 128,
+        "dstTypeMax": 0.0,
+        "yOut": m(3, 130, dtype=INT8),
+        "scaleOut": m(3, 2),
+    },
+    "aclnnDynamicMxQuant": MX,
+    "aclnnDynamicMxQuantV2": {**MX, "dstTypeMax": 0.0},
+    "aclnnDynamicMxQuantV3": {**MX, "dstTypeMax": 0.0, "maxLowBound": 0.0},
+    "aclnnAntiMxQuant": {"x": m(3, 70, dtype=E4M3), "mxscale": m(3, 2, 2, dtype=E8M0), "axis": 1, "dstType": 27, "y": m(3, 70, dtype=BF16)},
 }
-ON_NEWEST = {"aclnnDynamicQuantV3", "aclnnDynamicQuantV4", "aclnnQuantMax"}
+ON_NEWEST = {
+    "aclnnDynamicQuantV3",
+    "aclnnDynamicQuantV4",
+    "aclnnQuantMax",
+    "aclnnAntiMxQuant",
+    *(f"aclnnDynamicMxQuant{v}" for v in ("", "V2", "V3")),
+}
 OPTIONAL = {"offset", "offsetOptional", "zeroPoints", "activateScaleOptional", "biasOptional"}
 SHAPES: list[tuple[dict[str, Any], str]] = [
     ({"scale": m(3), "offset": None}, "scale has shape [3]"),
@@ -550,7 +738,47 @@ CODED: list[tuple[dict[str, Any], str]] = [
     ({"out": m(4, dtype=np.uint64)}, "out has shape"),
     ({"out": m(5, dtype=INT32)}, "out has dtype"),
 ]
+FOUR = {"dstType": 40, "yOut": Meta((3, 70), 40)}
+BLOCKED: list[tuple[dict[str, Any], str]] = [
+    ({"axis": 2}, "axis is 2"),
+    ({"dstType": 35}, "dstType is 35"),
+    ({"roundModeOptional": "floor"}, "roundModeOptional is 'floor'"),
+    ({"blocksize": 0}, "blocksize is 0"),
+    ({"blocksize": 33}, "blocksize is 33"),
+    ({"blocksize": 1056}, "blocksize is 1056"),
+    ({"scaleAlg": 2}, "scaleAlg is 2"),
+    ({**FOUR, "scaleAlg": 1}, "scaleAlg is 1"),
+    ({"x": m(3, 70), "blocksize": 64}, "blocksize is 64"),
+    ({"x": m(3, 31), "yOut": m(3, 31, dtype=E4M3), "mxscaleOut": m(3, 1, 2, dtype=E8M0)}, "expected at least 32 elements"),
+    ({"x": m(3, 33, dtype=BF16), "dstType": 40, "yOut": Meta((3, 33), 40)}, "even last dimension"),
+    ({"dstType": 40, "yOut": Meta((3, 70), 40, (80, 1))}, "expected a contiguous tensor"),
+    ({"yOut": m(70, 3, dtype=E4M3)}, "yOut has shape"),
+    ({"mxscaleOut": m(3, 3, dtype=E8M0)}, "mxscaleOut has shape"),
+]
+CHOSEN: list[tuple[dict[str, Any], str]] = [
+    *BLOCKED,
+    ({**FOUR, "scaleAlg": 2, "blocksize": 64}, "blocksize is 64"),
+    ({"dstTypeMax": 6.0}, "dstTypeMax is 6"),
+    ({**FOUR, "dstTypeMax": 5.0}, "dstTypeMax is 5"),
+    ({**FOUR, "dstTypeMax": math.nan}, "dstTypeMax is nan"),
+]
 WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
+    "aclnnDynamicMxQuant": BLOCKED,
+    "aclnnDynamicMxQuantV2": CHOSEN,
+    "aclnnDynamicMxQuantV3": [*CHOSEN, ({"maxLowBound": -1.0}, "maxLowBound is -1"), ({"maxLowBound": 1.0}, "maxLowBound is 1")],
+    "aclnnAntiMxQuant": [
+        ({"axis": -3}, "axis is -3"),
+        ({"dstType": 1}, "dstType is 1"),
+        ({"y": m(70, 3, dtype=BF16)}, "y has shape"),
+        ({"mxscale": m(3, 1, 2, dtype=E8M0)}, "mxscale has shape"),
+        ({"x": m(3, 70, dtype=INT8)}, "x has dtype"),
+    ],
+    "aclnnDynamicBlockQuantV2": [
+        ({"dstTypeMax": 15.0}, "dstTypeMax is 15"),
+        ({"rowBlockSize": 128}, "rowBlockSize is 128"),
+        ({"colBlockSize": 64}, "colBlockSize is 64"),
+        ({"minScale": math.nan}, "minScale is nan"),
+    ],
     "aclnnAscendQuant": SHAPES,
     "aclnnAscendQuantV3": [*SHAPES, ({"axis": 2}, "axis is 2"), ({"axis": -3}, "axis is -3")],
     "aclnnGroupQuant": [
