@@ -408,6 +408,18 @@ def test_quant_max(dtype: np.dtype[Any], target: np.dtype[Any], device: int, chi
     assert float(amax[0]) == np.abs(wide(x)).max()
 
 
+@pytest.mark.parametrize("target", [E4M3, E5M2], ids=str)
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_grouped_quant_max(dtype: np.dtype[Any], target: np.dtype[Any], device: int, chip: Callable[[str], None]) -> None:
+    chip(NEWEST)
+    x, scale, ends = numbers((7, 2, 5), dtype, 1, 20), numbers((4,), FLOAT, 2), np.array([2, 3, 3, 6])
+    call = {"x": x, "scale": scale, "groupList": ends, "roundMode": "rint", "dstType": CODES[target]}
+    y, amax = Case("aclnnGroupedQuantMax", {**call, "y": np.full((7, 2, 5), 3, target), "amax": np.ones(4, dtype)}).results(3)
+    near(y[:6], wide(x)[:6] * wide(scale)[[0, 0, 1, 3, 3, 3], None, None])
+    assert (wide(y[6]) == 3).all()
+    assert wide(amax).tolist() == [np.abs(wide(x[:2])).max(), np.abs(wide(x[2])).max(), 0, np.abs(wide(x[3:6])).max()]
+
+
 @pytest.mark.parametrize("target", [INT8, E4M3, E5M2], ids=str)
 @pytest.mark.parametrize(("block", "least"), [((1, 128), 0.0), ((64, 64), 0.0), ((128, 192), 20.0)], ids=str)
 def test_dynamic_block_quant(target: np.dtype[Any], block: tuple[int, int], least: float, device: int, chip: Callable[[str], None]) -> None:
@@ -673,12 +685,22 @@ CALLS: dict[str, dict[str, Any]] = {
         "yOut": m(3, 130, dtype=INT8),
         "scaleOut": m(3, 2),
     },
+    "aclnnGroupedQuantMax": {
+        "x": m(3, 5),
+        "scale": m(2),
+        "groupList": m(2, dtype=INT64),
+        "roundMode": "rint",
+        "dstType": 36,
+        "y": m(3, 5, dtype=E4M3),
+        "amax": m(2),
+    },
     "aclnnDynamicMxQuant": MX,
     "aclnnDynamicMxQuantV2": {**MX, "dstTypeMax": 0.0},
     "aclnnDynamicMxQuantV3": {**MX, "dstTypeMax": 0.0, "maxLowBound": 0.0},
     "aclnnAntiMxQuant": {"x": m(3, 70, dtype=E4M3), "mxscale": m(3, 2, 2, dtype=E8M0), "axis": 1, "dstType": 27, "y": m(3, 70, dtype=BF16)},
 }
 ON_NEWEST = {
+    "aclnnGroupedQuantMax",
     "aclnnDynamicQuantV3",
     "aclnnDynamicQuantV4",
     "aclnnQuantMax",
@@ -763,6 +785,15 @@ CHOSEN: list[tuple[dict[str, Any], str]] = [
     ({**FOUR, "dstTypeMax": math.nan}, "dstTypeMax is nan"),
 ]
 WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
+    "aclnnGroupedQuantMax": [
+        ({"dstType": 35}, "dstType is 35"),
+        ({"roundMode": "floor"}, "roundMode is 'floor'"),
+        ({"amax": m(2, dtype=BF16)}, "amax has dtype"),
+        ({"scale": m(3)}, "scale has shape"),
+        ({"amax": m(3)}, "amax has shape"),
+        ({"x": m(5)}, "x has 1 dimensions"),
+        ({"groupList": m(385, dtype=INT64), "scale": m(385), "amax": m(385)}, "groupList has 385 elements"),
+    ],
     "aclnnDynamicMxQuant": BLOCKED,
     "aclnnDynamicMxQuantV2": CHOSEN,
     "aclnnDynamicMxQuantV3": [*CHOSEN, ({"maxLowBound": -1.0}, "maxLowBound is -1"), ({"maxLowBound": 1.0}, "maxLowBound is 1")],
