@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from acl_emu.core.dtypes import BOOL, FLOAT, FLOAT16, INT32
-from acl_emu.spec import Array, Example, Float, Int, Plan, castable, length_is, mapped, numbers, operator, same_shape
+from acl_emu.core.dtypes import BOOL, FLOAT, FLOAT16, INT32, from_numpy, round_to
+from acl_emu.spec import Array, Example, Float, Int, Plan, castable, direct, length_is, nothing, numbers, operator, same_shape
 from aclnnop.math.unary import NEWER
 from aclnnop.quant.fake_quant import Mask, Numbers, Points, Result, Scales, require_range, rounded
 
@@ -22,12 +22,13 @@ def aclnnFakeQuantPerTensorAffineCachemask(
         return rounded(self, scale, zeroPoint, quantMin, quantMax, out, mask, shape=(1,) * self.rank)
     castable(self.dtype, out)
     same_shape(self, out, mask)
-    return mapped(unchanged, reads=(self,), writes=(out, mask), dtype=self.dtype)
+    return nothing() if out.size == 0 else direct(keep_all, reads=(self,), writes=(out, mask), scratch={})
 
 
-def unchanged(x: Array) -> tuple[Array, Array]:
+def keep_all(x: Array, out: Array, mask: Array) -> None:
     """All of it counts, be it a number or not."""
-    return x, (x == x) | (x != x)
+    out[...] = round_to(x, from_numpy(out.dtype))
+    mask[...] = True
 
 
 @aclnnFakeQuantPerTensorAffineCachemask.example
