@@ -30,6 +30,7 @@ from acl_emu.spec import (
 from aclnnop.activation.pointwise import NEWER, applied, number
 from aclnnop.foreach.each import flat_as
 from aclnnop.math.unary import FLOATS
+from aclnnop.random.drawing import uniform
 
 ANY_RANK = (0, MAX_RANK)
 
@@ -59,8 +60,7 @@ def aclnnRReluWithNoise(
         return applied(scaled, self.dtype, (self,), out)
 
     def randomly_scaled(x: Array) -> tuple[Array, Array]:
-        generator = np.random.Generator(np.random.Philox(key=seed % 2**64, counter=offset % 2**64))
-        drawn = np.where(x > 0, 1, generator.uniform(low, high, x.shape))
+        drawn = np.where(x > 0, 1, low + (high - low) * uniform(x.shape, seed, offset))
         return x * drawn, drawn
 
     drawn_into = flat_as(self, noise)

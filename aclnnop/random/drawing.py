@@ -23,6 +23,9 @@ PIECE = 1 << 18
 WIDTHS = {FLOAT: 1, FLOAT16: 1, BF16: 1}
 """Words that an element takes; two in all other types."""
 
+DIGITS = {FLOAT: 24, FLOAT16: 11, BF16: 8, DOUBLE: 53}
+"""Bits of the significand."""
+
 SeedTensor = Annotated[Operand, In(INT64, rank=(0, 1))]
 UInt64 = Annotated[int, IntKind("uint64_t")]
 
@@ -131,6 +134,14 @@ def fractions(words: Array, digits: int) -> Array:
     return found
 
 
+def uniform(shape: Shape, seed: int, offset: int) -> Array:
+    """FLOAT numbers in [0, 1), for kernels that draw a few beside other work."""
+    size = math.prod(shape)
+    words = np.empty(_words(size, 1), np.uint32)
+    fill_words(words, seed, offset)
+    return fractions(words[:size], DIGITS[FLOAT]).reshape(shape)
+
+
 def positive_fractions(words: Array) -> Array:
     """Words as numbers in (0, 1], close to 0 as fine as the words are."""
     bits = words.dtype.itemsize * 8
@@ -166,7 +177,3 @@ def in_words(words: Array, dtype: DType) -> Array:
 def width_of(dtype: DType) -> int:
     """Words for an element."""
     return WIDTHS.get(dtype, 2)
-
-
-DIGITS = {FLOAT: 24, FLOAT16: 11, BF16: 8, DOUBLE: 53}
-"""Bits of the significand."""

@@ -170,7 +170,7 @@ def digests(names: Iterable[str]) -> list[str]:
         for number, shown in enumerate(examples(name)):
             with emulating(shown.chip):
                 results = shown.case.results()
-            found += [f"{name}-{number} {hashlib.sha256(result.tobytes()).hexdigest()}" for result in results]
+            found += [f"{name}-{number} {hashlib.sha256(result.tobytes()).hexdigest()}" for result in results] or [f"{name}-{number}"]
     return found
 
 

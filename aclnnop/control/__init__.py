@@ -1,0 +1,1 @@
+"""Operators that steer the device."""
