@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from acl_emu.cface import toolkit
+from tests.checker.running import parse
 from tests.command import COMMAND
 from tests.conftest import PATIENCE, ROOT
 
@@ -81,6 +82,22 @@ def test_programs():
     done = execute(SAMPLES / "run.py", *READY)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line.split()[:2] for line in done.stdout.splitlines()[-len(READY) :]] == [[name, "ok"] for name in READY]
+
+
+def test_a_mistake():
+    file = SAMPLES / "mistake.py"
+    line = {name: i for i, text in enumerate(file.read_text().splitlines(), 1) for name in ("x * 2", "y + 1") if name in text}
+    done = execute(file, options=("--check",))
+    (entry,) = parse(done.stderr)
+    shown = file.relative_to(ROOT) if Path.cwd() == ROOT else file
+    assert entry[:4] == ("race", "aclnnAdds", "self", f"{shown}:{line['y + 1']}"), done.stderr
+    assert f"queued by aclnnMuls at {shown}:{line['x * 2']}" in entry.lines
+    assert done.returncode == 86
+
+
+def test_programs_without_a_mistake():
+    done = execute(SAMPLES / "run.py", "mlp_adamw", "scaler", "loader", "streams", "captured_graph", options=("--check",))
+    assert done.returncode == 0, done.stderr
 
 
 ENTRIES = ["add", "mul", "softmax", "sum", "where", "cat", "clamp_min"]
