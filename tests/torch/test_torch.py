@@ -17,8 +17,6 @@ from tests.command import COMMAND
 from tests.conftest import PATIENCE, ROOT
 
 SAMPLES = ROOT / "samples" / "torch"
-READY = ["mlp_sgd", "mlp_momentum", "mlp_adamw", "autocast", "scaler", "loader", "streams", "save_and_load", "captured_graph"]
-"""Programs all of whose operators are emulated."""
 
 
 @lru_cache(maxsize=None)
@@ -79,9 +77,11 @@ print(float(torch.ones(3000, 300).npu().sum()))
 
 
 def test_programs():
-    done = execute(SAMPLES / "run.py", *READY)
+    done = execute(SAMPLES / "run.py")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert [line.split()[:2] for line in done.stdout.splitlines()[-len(READY) :]] == [[name, "ok"] for name in READY]
+    verdicts = [line.split()[1] for line in done.stdout.rpartition("\n\n")[2].splitlines()]
+    assert len(verdicts) >= 12
+    assert set(verdicts) == {"ok"}
 
 
 def test_a_mistake():
