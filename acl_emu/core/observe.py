@@ -10,10 +10,12 @@ import contextlib
 import itertools
 import os
 import sys
+import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from acl_emu.core import ending
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
     from acl_emu.runtime.tensor import BoundOperand
 
 _NOT_THE_PROGRAM = (os.path.dirname(os.path.dirname(os.path.realpath(__file__))), contextlib.__file__, "<")
+_INSTALLED = tuple({sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
+"""Where Python and its packages are."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where in the program something happened: an address of a C program, or a line of a Python one."""
+    """Where in the program something happened: an address of a C program, a line of a Python one, or both where Python calls a library."""
 
     address: int = 0
     file: str = ""
@@ -356,8 +360,18 @@ def entered_from_c(address: int) -> None:
 def here() -> Place:
     """Where in the program the calling thread is."""
     if _thread.c_address:
-        return Place(address=_thread.c_address)
+        return _called_from(sys._getframe(1), _thread.c_address)
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_NOT_THE_PROGRAM):
         frame = frame.f_back
     return Place(file=frame.f_code.co_filename, line=frame.f_lineno)
+
+
+def _called_from(frame: FrameType | None, address: int) -> Place:
+    """In a library that was called by Python: the line of the program itself, below the packages that lie between."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_NOT_THE_PROGRAM) and not name.startswith(_INSTALLED):
+            return Place(address, name, frame.f_lineno)
+        frame = frame.f_back
+    return Place(address)

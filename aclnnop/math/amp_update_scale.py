@@ -32,7 +32,9 @@ def aclnnAmpUpdateScale(
         require(0 < growthInterval < 2**31, f"growthInterval is {growthInterval}, expected a value from 1 to {2**31 - 1}")
     reads = (currentScale, growthTracker, foundInf)
     factors = {"growth": growthFactor, "backoff": backoffFactor, "interval": growthInterval}
-    return direct(update, reads=reads, writes=(updatedScale, updatedGrowthTracker), scratch={}, **factors)
+    plan = direct(update, reads=reads, writes=(updatedScale, updatedGrowthTracker), scratch={}, **factors)
+    plan.in_blocks = False  # all is read before anything is written, and clients update their scale in place
+    return plan
 
 
 @aclnnAmpUpdateScale.example

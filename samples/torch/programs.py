@@ -191,7 +191,7 @@ def save_and_load(device: str) -> list[float]:
     file.seek(0)
     other = copy.deepcopy(model)
     other.load_state_dict(torch.load(file, map_location=device))
-    return [float(other(inputs.to(device)).abs().sum())]
+    return [other(inputs.to(device)).abs().sum().item()]
 
 
 def captured_graph(device: str) -> list[float]:
@@ -199,7 +199,7 @@ def captured_graph(device: str) -> list[float]:
     model = _mlp().to(device).eval()
     inputs = _data()[0].to(device)
     if device == "cpu":
-        return [float(model(inputs * factor).sum()) for factor in (1, 2, 3)]
+        return [model(inputs * factor).sum().item() for factor in (1, 2, 3)]
     given = inputs.clone()
     with torch.no_grad():
         model(given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 
 import pytest
@@ -16,7 +17,7 @@ from acl_emu.tools.checker.intervals import Intervals
 from acl_emu.tools.checker.object_rules import ObjectRules
 from acl_emu.tools.checker.order import Order
 from acl_emu.tools.checker.overlap import is_dense, is_same, overlap
-from acl_emu.tools.checker.places import _without_arguments
+from acl_emu.tools.checker.places import Frameworks, _without_arguments, mapped_files
 
 
 def test_intervals_are_the_set_of_their_bytes() -> None:
@@ -139,6 +140,23 @@ def test_functions_of_a_file(tmp_path_factory: pytest.TempPathFactory) -> None:
     assert image.find(0) is None
     assert elf.read(__file__) is None
     assert elf.read("/nonexistent") is None
+
+
+def test_what_a_framework_keeps_is_not_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = next(path for _, _, path in mapped_files() if os.path.basename(path).startswith("libc"))
+    inside = next(first for first, _, path in mapped_files() if path == library)
+    monkeypatch.setattr(Frameworks, "NAMES", (os.path.basename(library),))
+    findings = Findings()
+    for place in (Place(inside, "train.py", 3), Place(file="train.py", line=4), Place(1, "train.py", 5)):
+        for kind in ("race", "object-leaked"):
+            findings.add(kind, Origin("aclrtCreateStream", place), "", "text")
+    assert [(finding.kind, finding.origin.place.line) for finding in findings] == [
+        ("race", 3),
+        ("race", 4),
+        ("race", 5),
+        ("object-leaked", 4),
+        ("object-leaked", 5),
+    ]
 
 
 def test_the_report_is_bounded_and_counts() -> None:

@@ -108,6 +108,51 @@ for in_place in (True, False):
     assert run_text(tmp_path, text).stdout == "False\nTrue\n"
 
 
+THROUGH_A_LIBRARY = """
+import ctypes, os
+import acl_emu.torch
+acl = ctypes.CDLL(os.environ["ASCEND_HOME_PATH"] + "/lib64/libascendcl.so")
+acl.aclInit(None)
+acl.aclrtSetDevice(0)
+memory = ctypes.c_void_p()
+acl.aclrtMalloc(ctypes.byref(memory), ctypes.c_size_t(64), 0)  # BORN
+acl.aclrtResetDevice(0)
+acl.aclFinalize()
+"""
+
+
+def test_a_library_that_python_calls(tmp_path: Path) -> None:
+    """The line of the program says more than an address in the library."""
+    line = next(i for i, text in enumerate(THROUGH_A_LIBRARY.splitlines(), 1) if text.endswith("# BORN"))
+    (entry,) = parse(run_text(tmp_path, THROUGH_A_LIBRARY, ACL_EMU_CHECK="1", PYTHONPATH=str(ROOT)).stderr)
+    assert entry[:4] == ("memory-leaked", "aclrtMalloc", "-", f"program.py:{line}")
+
+
+def test_an_update_in_place(tmp_path: Path) -> None:
+    text = """
+import acl_emu as acl
+from aclnnop import aclnnAmpUpdateScale, aclnnAmpUpdateScaleGetWorkspaceSize
+with acl.check() as findings:
+    acl.aclInit(None)
+    acl.aclrtSetDevice(0)
+    address, _ = acl.aclrtMalloc(1536, 0)
+    acl.aclrtMemset(address, 1536, 0, 1536)
+    made = [acl.aclCreateTensor([1], dtype, None, 0, acl.ACL_FORMAT_ND, [1], address + place) for dtype, place in
+            ((acl.ACL_FLOAT, 0), (acl.ACL_INT32, 512), (acl.ACL_FLOAT, 1024))]
+    scale, tracker, found = made
+    size, executor, _ = aclnnAmpUpdateScaleGetWorkspaceSize(scale, tracker, found, 2.0, 0.5, 5, scale, tracker)
+    print(size, aclnnAmpUpdateScale(None, 0, executor, None))
+    acl.aclrtSynchronizeDevice()
+    for tensor in made:
+        acl.aclDestroyTensor(tensor)
+    acl.aclrtFree(address)
+    acl.aclrtResetDevice(0)
+    acl.aclFinalize()
+print(findings.kinds)
+"""
+    assert run_text(tmp_path, text).stdout == "0 0\n[]\n"
+
+
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "acl_emu.cli", "run", *arguments]
     return subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, env=environment())

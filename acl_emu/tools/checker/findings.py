@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from acl_emu.core.observe import Call, Place, current_call, here
+from acl_emu.tools.checker.places import Frameworks
 
 
 class Origin(NamedTuple):
@@ -93,6 +94,8 @@ KINDS: dict[str, Kind] = {
     "call-order": Kind("calls in the wrong order", "aclInit, aclrtSetDevice, work, aclrtResetDevice, aclFinalize"),
 }
 """Every kind, in the order of the report."""
+OF_THE_PROCESS = frozenset({"object-leaked", "memory-leaked", "call-order"})
+"""What a framework does once for the process, and the program cannot change."""
 
 
 @dataclass
@@ -120,6 +123,7 @@ class Findings:
     _by_key: dict[tuple[str, Origin, str], Finding] = field(default_factory=dict)
     on_new: Callable[[Finding], None] | None = None
     """Called with each one that is not known yet."""
+    _frameworks: Frameworks = field(default_factory=Frameworks)
 
     def add(self, kind: str, origin: Origin, parameter: str, text: str, *related: tuple[str, Origin]) -> None:
         """Note one occurrence."""
@@ -128,6 +132,8 @@ class Findings:
     def note(self, finding: Finding) -> None:
         """Note one occurrence."""
         assert finding.kind in KINDS, finding.kind
+        if finding.kind in OF_THE_PROCESS and self._frameworks.has(finding.origin.place):
+            return
         key = (finding.kind, finding.origin, finding.parameter)
         known = self._by_key.get(key)
         if known is None:

@@ -13,6 +13,7 @@ _ANYTIME = frozenset(
         *("aclInit", "aclnnInit", "aclFinalize", "aclnnFinalize", "aclFinalizeReference"),
         *("aclGetRecentErrMsg", "aclrtGetLastError", "aclrtPeekAtLastError"),
         *("aclDataTypeSize", "aclFloatToFloat16", "aclFloat16ToFloat", "aclrtGetSocName", "aclrtGetVersion", "aclGetCannAttribute"),
+        *("aclsysGetCANNVersion", "aclsysGetVersionStr"),
     }
 )
 _ORDER_ERRORS = {

@@ -21,13 +21,13 @@ class Places:
     def __init__(self, places: Iterable[Place], mapped: Mapped | None = None) -> None:
         """``mapped`` where they are of another process, which may have ended: what ``mapped_files`` said in it."""
         self._texts: dict[int, str] = {}
-        addresses = sorted({place.address for place in places if place.address})
+        addresses = sorted({place.address for place in places if place.address and not place.file})
         if addresses:
             self._resolve(addresses, mapped_files() if mapped is None else mapped)
 
     def text(self, place: Place) -> str:
         """A place in words."""
-        if place.address:
+        if place.address and not place.file:
             return self._texts.get(place.address, f"{place.address:#x}")
         return f"{_short(place.file)}:{place.line}" if place.file else "?"
 
@@ -65,6 +65,25 @@ def mapped_files() -> Mapped:
                 first, last = (int(number, 16) for number in parts[0].split("-"))
                 found.append((first, last, parts[5]))
     return found
+
+
+class Frameworks:
+    """Tells whether a call comes from a framework, which keeps what it makes until the process ends."""
+
+    NAMES = ("libtorch_npu.so",)
+
+    def __init__(self) -> None:
+        self._known: dict[int, bool] = {}
+
+    def has(self, place: Place) -> bool:
+        """Whether a place is in one of them."""
+        address = place.address
+        if not address:
+            return False
+        if address not in self._known:
+            path = next((path for first, last, path in mapped_files() if first <= address < last), "")
+            self._known[address] = os.path.basename(path) in self.NAMES
+        return self._known[address]
 
 
 def _ask_addr2line(path: str, offsets: list[int]) -> list[tuple[str, str]]:

@@ -20,7 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from acl_emu.cface import cache, toolkit
+from acl_emu.cface import toolkit
+from acl_emu.core import cache
 from tests.torch.database import page
 
 ROOT = Path(__file__).resolve().parents[3]
