@@ -371,10 +371,12 @@ class FloatKind(Kind):
 class BoolKind(Kind):
     """A C bool."""
 
-    c_type = "bool"
     python_type = "bool"
     number = lib.ACL_EMU_BOOL
     letter = "?"
+
+    def __init__(self, c_type: str = "bool") -> None:
+        self.c_type = c_type
 
     def find(self, name: str, value: Any) -> bool:
         return bool(value)

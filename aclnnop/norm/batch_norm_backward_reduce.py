@@ -33,14 +33,7 @@ from aclnnop.norm.channels import (
 )
 from aclnnop.norm.rows import Axes, selected
 
-
-class ConstBoolKind(BoolKind):
-    """A bool that the prototype calls const."""
-
-    c_type = "const bool"
-
-
-Wanted = Annotated[bool, ConstBoolKind()]
+Wanted = Annotated[bool, BoolKind("const bool")]
 
 
 def asked_for(operator: Operator, values: tuple[Any, ...]) -> None:

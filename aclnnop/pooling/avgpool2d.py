@@ -1,11 +1,16 @@
 """aclnnAvgPool2d: means of windows that slide along the last two axes."""
 
-from acl_emu.spec import ALL, Bool, Int, IntArrayIn, Plan, Product, operator
-from aclnnop.matmul.cube import CubeMath
+from typing import Annotated
+
+from acl_emu.spec import ALL, IntArrayIn, IntKind, Plan, Product, operator
+from acl_emu.spec.kinds import BoolKind
+from aclnnop.matmul.cube import CubeMathType
 from aclnnop.pooling.average import PlaneIn, PlaneOut, average, sliding_examples
 from aclnnop.pooling.windows import slide
 
 NAMES = ("kernelSize", "strides", "paddings")
+
+ConstBool = Annotated[bool, BoolKind("const bool")]
 
 
 @operator(products=ALL - {Product.A310B})
@@ -14,10 +19,10 @@ def aclnnAvgPool2d(
     kernelSize: IntArrayIn,
     strides: IntArrayIn,
     paddings: IntArrayIn,
-    ceilMode: Bool,
-    countIncludePad: Bool,
-    divisorOverride: Int,
-    cubeMathType: CubeMath,
+    ceilMode: ConstBool,
+    countIncludePad: ConstBool,
+    divisorOverride: Annotated[int, IntKind("const int64_t")],
+    cubeMathType: Annotated[int, IntKind("const int8_t", choices=CubeMathType)],
     out: PlaneOut,
 ) -> Plan:
     """Take the mean of each window."""

@@ -1,14 +1,11 @@
 """aclnnDropout: dropout, and the mask that it drew."""
 
 from collections.abc import Iterator
-from typing import Annotated
 
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, UINT8
-from acl_emu.spec import Bool, Double, Example, FloatIn, FloatOut, Int, Operand, Out, Plan, Product, numbers, operator
+from acl_emu.spec import Bool, Double, Example, FloatIn, FloatOut, Int, Plan, Product, numbers, operator
 from aclnnop.random.drawing import Seed
-from aclnnop.random.dropout_masks import dropped, mask_bytes, unchanged
-
-MaskOut = Annotated[Operand, Out(UINT8, rank=1)]
+from aclnnop.random.dropout_masks import MaskOut, dropped, mask_bytes, unchanged
 
 
 @operator(products=frozenset({Product.A3, Product.A2, Product.A910}))

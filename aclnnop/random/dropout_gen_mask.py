@@ -1,16 +1,14 @@
 """aclnnDropoutGenMask, aclnnDropoutGenMaskV2 and aclnnDropoutGenMaskV2Tensor: which elements a dropout keeps."""
 
 from collections.abc import Iterator
-from typing import Annotated
 
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, FLOAT, UINT8
-from acl_emu.spec import ALL, DataType, Double, Example, Int, IntArrayIn, Operand, Out, Plan, Product, numbers, operator
+from acl_emu.spec import ALL, DataType, Double, Example, Int, IntArrayIn, Plan, Product, numbers, operator
 from aclnnop.random.drawing import NEWER, Seed, SeedTensor
-from aclnnop.random.dropout_masks import generated, mask_bytes
+from aclnnop.random.dropout_masks import MaskOut, generated, mask_bytes
 
-MaskOut = Annotated[Operand, Out(UINT8, rank=1)]
 PRODUCTS = ALL - {Product.A310B}
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
 import numpy as np
 
+from acl_emu.core.dtypes import UINT8
 from acl_emu.engine import apply
 from acl_emu.engine.philox import BLOCK, fill_words
-from acl_emu.spec import Array, Operand, Plan, castable, direct, length_is, mapped, nothing, require, same_shape, shape_is, together
+from acl_emu.spec import Array, Operand, Out, Plan, castable, direct, length_is, mapped, nothing, require, same_shape, shape_is, together
 from aclnnop.conversion.fill_scalar import fill
 from aclnnop.random.drawing import PIECE, Seed, below, pieces, threshold, words_for
 
+MaskOut = Annotated[Operand, Out(UINT8, rank=1)]
 GROUP = 128
 """Bits that are drawn together."""
 

@@ -6,8 +6,7 @@ from typing import Annotated
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT64, UINT8
 from acl_emu.spec import Double, Example, FloatIn, FloatOut, In, Int, Operand, Plan, numbers, operator, require
 from aclnnop.random.drawing import NEWEST, Seed
-from aclnnop.random.dropout import MaskOut
-from aclnnop.random.dropout_masks import dropped, mask_bytes
+from aclnnop.random.dropout_masks import MaskOut, dropped, mask_bytes
 
 
 @operator(products=NEWEST)
