@@ -15,6 +15,7 @@ from acl_emu import (
     ACLNN_ERR_PARAM_INVALID,
     ACLNN_ERR_PARAM_NULLPTR,
 )
+from acl_emu.engine import nest_for
 from aclnnop.attention.heads import Lengths, shape_in
 from aclnnop.attention.inference_examples import OPTIONAL
 from aclnnop.attention.scalings import MERGED, QUANTISED, SCALINGS, Quantised, Row
@@ -434,6 +435,16 @@ def test_scales_of_the_output_per_channel(device: int) -> None:
     exact = golden(call).out * scale.astype(np.float64)[:, None] + offset.astype(np.float64)[:, None]
     out = call.results()[0].transpose(0, 2, 1, 3)
     assert (np.abs(out - np.clip(exact, -128, 127)) <= 0.501).all()
+
+
+def test_a_growing_sequence_costs_no_new_programs(device: int) -> None:
+    """Lengths up to the next multiple of 64 share what was lowered for one of them."""
+    call = fused("BNSD", FLOAT16, ONE, KEYS._replace(positions=200))
+    call.but(actualSeqLengthsKvOptional=[130]).results()
+    before = nest_for.cache_info().misses
+    for length in range(131, 140):
+        call.but(actualSeqLengthsKvOptional=[length]).results()
+    assert nest_for.cache_info().misses == before
 
 
 def test_an_output_in_the_place_of_the_query(device: int) -> None:
