@@ -14,6 +14,7 @@ from aclnnop.attention.scores import Task, along_features
 BLOCK_ELEMENTS = 1 << 19
 """About how many scores a block has."""
 BLOCK_ROWS, BLOCK_COLUMNS = 256, 512
+SHARED_COLUMNS = 64
 LOWEST = np.finfo(np.float32).min
 """The maximum of a query that sees no key."""
 
@@ -33,8 +34,13 @@ def blocks_for(key_heads: int, group: int, queries: int, keys: int) -> Blocks:
     """Blocks of about the same number of scores, whatever the lengths."""
     rows = max(1, min(queries, BLOCK_ROWS // group))
     columns = BLOCK_COLUMNS * max(1, BLOCK_ELEMENTS // (BLOCK_COLUMNS * group * rows * max(key_heads, 1)))
-    columns = max(1, min(columns, keys))
+    columns = min(columns, rounded_up(max(keys, 1)))
     return Blocks(max(1, min(key_heads, BLOCK_ELEMENTS // (group * rows * columns))), rows, columns)
+
+
+def rounded_up(columns: int) -> int:
+    """A number of columns that many blocks have: sequences that grow by a key at a time then share what was found out about a block."""
+    return -(-columns // SHARED_COLUMNS) * SHARED_COLUMNS
 
 
 def spans(start: int, stop: int, width: int) -> Iterator[slice]:
@@ -95,10 +101,13 @@ def accumulated(task: Task, heads: slice, rows: slice, width: int, values: int, 
     seen = task.visible.columns(rows, task.keys)
     for columns in spans(seen.start, seen.stop, width):
         wide = columns.stop - columns.start
-        products, weights = (part(buffer, *shape, wide) for buffer in (scratch.products, scratch.weights))
-        matmul(stacked(queries), task.key(heads, columns).swapaxes(1, 2), stacked(products))
-        scale = task.shifted(products, heads, rows, columns)
         hidden = task.hidden(heads, rows, columns)
+        plain = hidden is None and task.shift is None and task.dropped is None and task.scale > 0
+        padded = rounded_up(wide) if plain else wide
+        products, weights = (part(buffer, *shape, padded) for buffer in (scratch.products, scratch.weights))
+        products[..., wide:] = -np.inf
+        matmul(stacked(queries), task.key(heads, columns).swapaxes(1, 2), stacked(products)[..., :wide])
+        scale = task.shifted(products, heads, rows, columns)
         step, given = (weighed, (products, top)) if hidden is None else (weighed_visible, (products, top, hidden))
         apply(step, given, (weights, below, higher, shrink), scale=scale)
         kept = task.kept(heads, rows, columns)
@@ -107,7 +116,7 @@ def accumulated(task: Task, heads: slice, rows: slice, width: int, values: int, 
         if task.weight_scale is not None:
             apply(as_int8, (weights,), (weights,), scale=task.weight_scale)
         apply(scaled, (result, shrink), (result,))
-        matmul(stacked(weights), task.value(heads, columns), stacked(result), add=True)
+        matmul(stacked(weights)[..., :wide], task.value(heads, columns), stacked(result), add=True)
         sums *= shrink
         sums += below
         top, higher = higher, top

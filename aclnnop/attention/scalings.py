@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from acl_emu.core.dtypes import BF16, FLOAT, INT4, INT8, INT32, DType
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT4, INT8, INT32, DType
 from acl_emu.core.errors import AclnnInvalid
 from acl_emu.spec import require
 from aclnnop.attention.inference_inputs import Found, Inputs, unpacked_shape
@@ -79,6 +79,11 @@ def check_scalings(given: Inputs, found: Found, layout: str) -> tuple[Side, Side
         if scales.get("keyScale") is not None:
             kinds = own_scalings(given, found)
         else:
+            half = found.single or given.query.dtype is FLOAT16
+            require(
+                half,
+                f"query has dtype {given.query.dtype}, expected FLOAT16 with several queries and antiquantScale",
+            )
             require(not packed, f"key has dtype {dtype}, expected keyAntiquantScale and valueAntiquantScale")
             scale = scales.get("antiScale")
             require(scale is not None, f"key has dtype {dtype}, expected scales: keyAntiquantScale or antiquantScale")
@@ -104,6 +109,11 @@ def own_scalings(given: Inputs, found: Found) -> list[tuple[str, int | None]]:
     )
     if not found.single:
         require(key_mode in SEVERAL, f"keyAntiquantMode is {key_mode}, expected 0 or 1 with several queries")
+        types = given.query.dtype, given.key[0].dtype, given.out.dtype
+        require(
+            types == (BF16, INT8, BF16),
+            f"query, key and attentionOut are {', '.join(map(str, types))}, expected BF16, INT8 and BF16 with several queries",
+        )
         rows = found.query.positions
         require(rows <= MOST_QUERIES, f"query has {rows} positions, expected at most {MOST_QUERIES} with keyAntiquantScale")
         plain = len(given.key) == 1 and given.table is None and given.paddings == (None, None)
@@ -159,6 +169,11 @@ def check_quantised(given: Inputs, found: Found, prefix: int) -> None:
     types = f"query has dtype {given.query.dtype} and attentionOut {given.out.dtype}"
     for name in rule.needs:
         require(given.scales.get(name) is not None, f"{name}Optional is null, expected a scale where {types}")
+    if query or out:
+        layout = given.newest or not given.packed
+        require(layout, f"inputLayout is {given.layout}, expected one with a batch where {types}")
+        band = out and not found.single and given.mode == Sparse.BAND
+        require(not band or min(given.before, given.after) >= 0, f"preTokens or nextTokens is negative, expected neither where {types}")
     for name in ("deqScale1", "quantScale1", "deqScale2"):
         single = given.scales.get(name)
         require(single is None or single.size == 1, f"{name} has another number of elements than 1")
@@ -193,7 +208,7 @@ def check_rows(given: Inputs, found: Found, prefix: int) -> None:
         blind = {
             Sparse.DEFAULT: more + given.before < 0 or given.after < 0,
             Sparse.RIGHT_DOWN_CAUSAL: more < 0,
-            Sparse.BAND: given.before < 0 or given.after + more < 0,
+            Sparse.BAND: given.after + more < 0,
         }
         require(
             not blind.get(Sparse(given.mode), False),

@@ -15,6 +15,7 @@ from acl_emu import (
     ACLNN_ERR_PARAM_INVALID,
     ACLNN_ERR_PARAM_NULLPTR,
 )
+from acl_emu.engine import nest_for
 from aclnnop.attention.heads import Lengths, shape_in
 from aclnnop.attention.inference_examples import OPTIONAL
 from aclnnop.attention.scalings import MERGED, QUANTISED, SCALINGS, Quantised, Row
@@ -436,6 +437,16 @@ def test_scales_of_the_output_per_channel(device: int) -> None:
     assert (np.abs(out - np.clip(exact, -128, 127)) <= 0.501).all()
 
 
+def test_a_growing_sequence_costs_no_new_programs(device: int) -> None:
+    """Lengths up to the next multiple of 64 share what was lowered for one of them."""
+    call = fused("BNSD", FLOAT16, ONE, KEYS._replace(positions=200))
+    call.but(actualSeqLengthsKvOptional=[130]).results()
+    before = nest_for.cache_info().misses
+    for length in range(131, 140):
+        call.but(actualSeqLengthsKvOptional=[length]).results()
+    assert nest_for.cache_info().misses == before
+
+
 def test_an_output_in_the_place_of_the_query(device: int) -> None:
     call = fused("BNSD", FLOAT16)
     expected = golden(call)
@@ -546,6 +557,7 @@ ERRORS: list[tuple[str, dict[str, Any], int]] = [
         {**INT8_KEYS, "antiquantScaleOptional": Meta((2,), np.float16), "antiquantOffsetOptional": Meta((2, 32), np.float16)},
         REFUSED,
     ),
+    ("a half type with scales apart", {**INT8_KEYS, **SCALES}, REFUSED),
     ("modes that differ", {**INT8_KEYS, **SCALES, "valueAntiquantMode": 1}, REFUSED),
     ("a mode for one query", {**INT8_KEYS, **SCALES, "valueAntiquantMode": 2, "keyAntiquantMode": 2}, REFUSED),
     *((f"{name} with halves", {f"{name}Optional": Meta((1,), np.float32)}, REFUSED) for name in ("deqScale1", "quantScale1", "deqScale2")),
@@ -567,10 +579,10 @@ def test_errors(error: tuple[str, dict[str, Any], int]) -> None:
     assert fused("BNSD", FLOAT16).but(**changes).status() == status, message()
 
 
-@pytest.mark.parametrize(("mode", "tokens"), [(0, (2, -1)), (0, (-20, 30)), (3, (0, 0)), (4, (-1, 9)), (4, (3, -13))])
+@pytest.mark.parametrize(("mode", "tokens"), [(0, (2, -1)), (0, (-20, 30)), (3, (0, 0)), (4, (3, 0))])
 def test_offsets_of_the_output_need_keys(mode: int, tokens: tuple[int, int]) -> None:
     """A query that sees none would give 0 and not the offset."""
-    keys = KEYS._replace(positions=5 if mode == 3 else 19)
+    keys = KEYS._replace(positions=5 if mode >= 3 else 19)
     mask = Meta((7, 19) if mode == 0 else (2048, 2048), np.bool_)
     one = Meta((1,), np.float32)
     call = fused("BNSD", FLOAT16, keys=keys, attentionOut=Meta((2, 6, 7, 16), np.int8), quantScale2Optional=one, sparseMode=mode)
@@ -586,6 +598,40 @@ def test_number_of_lengths(device: int) -> None:
         for name in ("actualSeqLengthsOptional", "actualSeqLengthsKvOptional"):
             assert call.but(**{name: lengths}).status() == status, (name, lengths)
     assert_right(call.but(actualSeqLengthsOptional=[], actualSeqLengthsKvOptional=[]), golden(call))
+
+
+HALF_OF_BOTH: dict[str, Any] = {**INT8_KEYS, "antiquantScaleOptional": Meta((2,), BF16)}
+BF16_ERRORS: list[tuple[str, dict[str, Any], int]] = [
+    ("scales apart", {**INT8_KEYS, **SCALES}, 0),
+    ("scales of both", HALF_OF_BOTH, REFUSED),
+    ("modes that differ", {**INT8_KEYS, **SCALES, "valueAntiquantMode": 1}, REFUSED),
+    ("a mode for one query", {**INT8_KEYS, **SCALES, "valueAntiquantMode": 2, "keyAntiquantMode": 2}, REFUSED),
+    (
+        "INT8 out",
+        {**INT8_KEYS, **SCALES, "attentionOut": Meta((2, 6, 7, 16), np.int8), "quantScale2Optional": Meta((1,), np.float32)},
+        REFUSED,
+    ),
+    ("a list of keys", {"key": [Meta((1, 2, 19, 16), np.int8)] * 2, "value": [Meta((1, 2, 19, 16), np.int8)] * 2, **SCALES}, REFUSED),
+]
+
+
+@pytest.mark.parametrize("error", BF16_ERRORS, ids=[error[0] for error in BF16_ERRORS])
+def test_scales_with_several_queries(error: tuple[str, dict[str, Any], int]) -> None:
+    _, changes, status = error
+    assert fused("BNSD", BF16).but(**changes).status() == status, message()
+
+
+def test_int8_out_of_sequences_behind_each_other() -> None:
+    lengths = {"actualSeqLengthsOptional": [3, 7], "actualSeqLengthsKvOptional": [4, 9]}
+    scale = {"attentionOut": Meta((7, 6, 16), np.int8), "quantScale2Optional": Meta((1,), np.float32)}
+    assert fused("TND", FLOAT16, Lengths(1, 6, 7, 16), Lengths(1, 2, 9, 16), **lengths, **scale).status() == REFUSED
+
+
+def test_int8_out_of_a_band() -> None:
+    scale = {"attentionOut": Meta((2, 6, 7, 16), np.int8), "quantScale2Optional": Meta((1,), np.float32)}
+    call = fused("BNSD", FLOAT16, sparseMode=4, attenMaskOptional=Meta((2048, 2048), np.bool_), preTokens=3, nextTokens=3, **scale)
+    assert call.status() == 0, message()
+    assert call.but(nextTokens=-1).status() == REFUSED
 
 
 def test_ends_of_sequences() -> None:
