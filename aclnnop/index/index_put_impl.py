@@ -61,6 +61,8 @@ def aclnnIndexPutImpl(
         (values, *members),
         self,
         axes=covered,
+        indices="indices",
+        once=not accumulate,
         firsts=tuple(axes),
         lengths=self.shape,
         names=tuple(member.name if member else "" for member in members),
