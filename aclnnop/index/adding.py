@@ -11,6 +11,7 @@ from acl_emu.core.dtypes import BF16, BOOL, DOUBLE, FLOAT, FLOAT16, INT32, INT64
 from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import Example, Operand, Plan, between, numbers, require, same_dtype, same_shape, scalar_castable, wrap_dim
 from aclnnop.index.places import check_beside
+from aclnnop.index.row_sums import summed
 from aclnnop.index.scattering import Combine, changed, slices
 
 
@@ -36,7 +37,9 @@ def added(self: Operand, dim: int, index: Operand, source: Operand, alpha: Scala
     scalar_castable(alpha, "alpha", self.dtype)
     same_shape(self, out)
     factor: Any = np.asarray(alpha.converted(self.dtype))[()] if with_alpha else None
-    return changed(slices, self, (index, source), out, axes=(axis,), name=index.name, combine=Combine.ADD, axis=axis, factor=factor)
+    plan = changed(slices, self, (index, source), out, axes=(axis,), name=index.name, combine=Combine.ADD, axis=axis, factor=factor)
+    in_c = axis == 0 and index.rank == 1 and self.dtype.kind == "float"
+    return summed(plan, index, source, out, self, factor=1 if factor is None else float(factor)) if in_c else plan
 
 
 def examples(*, two_dimensional: bool = False) -> Iterator[Example]:

@@ -183,7 +183,10 @@ def merged(source: Array, key: Sequence[Array], updates: Array, combine: Combine
     """
     if combine is Combine.REPLACE or not updates.size:
         return Changes(tuple(key), updates)
-    order, starts = groups(flat(key, source.shape[: len(key)]))
+    places = flat(key, source.shape[: len(key)])
+    if combine is Combine.ADD and with_self and not mean and counts_fit(source, updates):
+        return added_up(source, places, updates)
+    order, starts = groups(places)
     own = tuple(one[order[starts]] for one in key)
     step = combine.value
     terms = widened(updates[order])
@@ -196,6 +199,19 @@ def merged(source: Array, key: Sequence[Array], updates: Array, combine: Combine
         counts = np.diff(np.append(starts, order.size)) + with_self
         result = divided(result, counts.reshape(-1, *[1] * (result.ndim - 1)))
     return Changes(own, dtypes.round_to(np.asarray(result), dtypes.from_numpy(source.dtype)))
+
+
+def counts_fit(source: Array, updates: Array) -> bool:
+    """Whether single floating-point numbers are added, to not many more than there are: sums for all places are less work than an order."""
+    return updates.ndim == 1 and source.size <= 4 * updates.size and dtypes.from_numpy(source.dtype).kind == "float"
+
+
+def added_up(source: Array, places: Array, updates: Array) -> Changes:
+    """Sums for all places, in the order of the updates."""
+    sums = np.bincount(places, widened(updates), source.size)
+    own = np.unravel_index(np.flatnonzero(np.bincount(places, minlength=source.size)), source.shape)
+    result = widened(source[own]) + sums.reshape(source.shape)[own]
+    return Changes(own, dtypes.round_to(result, dtypes.from_numpy(source.dtype)))
 
 
 def groups(places: Array) -> tuple[Array, Array]:

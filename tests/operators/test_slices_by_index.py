@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import acl_emu as acl
 import aclnnop
-from tests.operators.accuracy import FLOATS
+from tests.operators.accuracy import FLOATS, assert_accurate
 from tests.operators.case import Array, Case, Refused, numbers
 from tests.operators.drawing import layouts, shapes
 from tests.operators.updates import Draw, Update, agree, combined, indices
@@ -124,6 +124,29 @@ def test_the_fast_mode_leaves_alpha_out(device: int) -> None:
     case = Case("aclnnIndexAddV2", {**call, "mode": 0, "out": np.zeros((2, 1), np.float32)})
     assert case.run().tolist() == [[0], [2]]
     assert case.but(mode=1).run().tolist() == [[0], [10]]
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("width", [1, 7, 300])
+def test_large_sums(dtype: Any, width: int, device: int) -> None:
+    """On several threads, rows in parts; a row that nothing is added to stays as it is, bit by bit."""
+    rng = np.random.default_rng(3)
+    x, source = numbers((200, width), dtype, 1), numbers((3000, width), dtype, 2)
+    x[199] = np.nan
+    index = rng.integers(0, 199, 3000)
+    exact = x.astype(np.float64)
+    np.add.at(exact, index, source.astype(np.float64) * 0.5)
+    call = {"self": x, "dim": 0, "index": index, "source": source, "alpha": 0.5}
+    found = Case("aclnnIndexAdd", {**call, "out": np.zeros_like(x)}).run()
+    assert_accurate(found[:199], exact[:199], largest=np.full((199, width), 30), ulps=1)
+    assert found[199].tobytes() == x[199].tobytes()
+    golden = np.zeros((200, width))
+    np.add.at(golden, index, source.astype(np.float64))
+    counts = np.maximum(np.bincount(index, minlength=200), 1)[:, np.newaxis]
+    for by_frequency, wanted in ((False, golden), (True, golden / counts)):
+        call = {"grad": source, "indices": index, "numWeights": 200, "paddingIdx": 2**64 - 1, "scaleGradByFreq": by_frequency}
+        found = Case("aclnnEmbeddingDenseBackward", {**call, "out": np.ones_like(x)}).run()
+        assert_accurate(found, wanted, largest=np.full((200, width), 30), ulps=1)
 
 
 @given(data=st.data())
