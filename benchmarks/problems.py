@@ -28,6 +28,7 @@ _SCORES = {"small": (1, 2, 4, 8), "medium": (2, 8, 128, 128), "large": (8, 8, 51
 _SEQUENCES = {"small": (8, 1, 8), "medium": (128, 8, 256), "large": (512, 32, 1024)}
 _POINTS = {"small": (1, 8, 2), "medium": (8, 16384, 2), "large": (64, 131072, 2)}
 _PRODUCT = {"small": (4, 8, 4), "medium": (512, 512, 512), "large": (4096, 1024, 4096)}
+_TABLE = {"small": (16, 8), "medium": (4096, 256), "large": (65536, 256)}
 _VOCABULARY = {"small": (8, 128, 16), "medium": (256, 2048, 256), "large": (2048, 32768, 1024)}
 """Rows, words, width."""
 
@@ -603,6 +604,23 @@ def _forms(operator: str, make: Callable[[int], Maker], **options: Any) -> list[
     return [Subject(operator, make(code), mode, **options) for code, mode in ((0, "none"), (1, "mean"))]
 
 
+def _embedding(d: Draw) -> Arguments:
+    rows, width = _TABLE[d.size]
+    return {"weight": d.normal((rows, width)), "indices": d.index((rows,), rows), "out": d.room((rows, width))}
+
+
+def _embedding_slope(d: Draw) -> Arguments:
+    rows, width = _TABLE[d.size]
+    settings = {"numWeights": rows, "paddingIdx": 2**64 - 1, "scaleGradByFreq": False}
+    return {"grad": d.normal((rows, width)), "indices": d.index((rows,), rows), **settings, "out": d.room((rows, width))}
+
+
+def _index_add(d: Draw) -> Arguments:
+    rows, width = _TABLE[d.size]
+    drawn = {"self": d.normal((rows, width)), "dim": 0, "index": d.index((2 * rows,), rows)}
+    return {**drawn, "source": d.normal((2 * rows, width)), "alpha": 1.0, "out": d.room((rows, width))}
+
+
 _HALVES = ("float16", "bfloat16")
 
 SUBJECTS: tuple[Subject, ...] = (
@@ -694,6 +712,9 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject("aclnnCtcLoss", _ctc, kind="index", exponential=True),
     Subject("aclnnCtcLossBackward", _ctc_slope, kind="index", exponential=True),
     Subject("aclnnChamferDistanceBackward", _chamfer, kind="index", dtypes=("float32", "float16")),
+    Subject("aclnnEmbedding", _embedding, kind="index", in_order=True),
+    Subject("aclnnEmbeddingDenseBackward", _embedding_slope, kind="index", dtypes=("float32",), in_order=True),
+    Subject("aclnnIndexAdd", _index_add, kind="index", dtypes=("float32",), in_order=True),
     Subject("aclnnMatmul", _matmul, kind="product", products=1),
     Subject("aclnnMm", _matmul, kind="product", products=1),
     Subject("aclnnMm", _row_times_matrix, "one row", kind="row"),  # what counts is to read the matrix

@@ -318,6 +318,11 @@ RIVALS: dict[str, Rival] = {
     "aclnnCtcLoss": Rival(_ctc),
     "aclnnCtcLossBackward": Rival(_ctc_backward),
     "aclnnChamferDistanceBackward": Rival(_chamfer, composite=True),
+    "aclnnEmbedding": Rival(lambda a: torch.index_select(a.weight, 0, a.indices, out=a.out)),
+    "aclnnEmbeddingDenseBackward": Rival(
+        lambda a: aten.embedding_dense_backward.out(a.grad, a.indices, a.numWeights, -1, a.scaleGradByFreq, out=a.out)
+    ),
+    "aclnnIndexAdd": Rival(lambda a: torch.index_add(a.self, a.dim, a.index, a.source, alpha=a.alpha, out=a.out)),
     "aclnnMatmul": Rival(lambda a: torch.matmul(a.self, a.mat2, out=a.out), wide=("out",)),
     "aclnnMm": Rival(lambda a: torch.mm(a.self, a.mat2, out=a.out), wide=("out",)),
     "aclnnAddmm": Rival(lambda a: torch.addmm(a.self, a.mat1, a.mat2, beta=a.beta, alpha=a.alpha, out=a.out), wide=("out",)),

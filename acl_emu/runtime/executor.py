@@ -77,13 +77,25 @@ class Indices(NamedTuple):
     """One that is meant to choose nothing."""
 
 
+class Remark(NamedTuple):
+    """Something that the data of a call show, and that is no error: who checks a program may tell."""
+
+    kind: str
+    """The kind of finding."""
+    parameter: str
+    text: str
+
+
 class Plan:
     """What phase one decided: a kernel, what it reads and writes, and the workspace it needs.
 
     Calls that phase one decides alike share a plan, also at the same time: it holds no tensor, and running it changes nothing in it.
     """
 
-    __slots__ = ("_bound", "in_blocks", "indices", "kernel", "native", "reads", "restated", "size", "sized", "workspace", "writes")
+    __slots__ = (
+        *("_bound", "in_blocks", "indices", "kernel", "native", "reads"),
+        *("remarks", "restated", "size", "sized", "workspace", "writes"),
+    )
 
     def __init__(
         self,
@@ -110,6 +122,8 @@ class Plan:
         """Outputs whose shape the data decide: phase one plans for the largest, the tensors get theirs when the work is done."""
         self.indices: tuple[Indices, ...] = ()
         """Inputs whose elements may choose nothing without being told so."""
+        self.remarks: Callable[[Sequence[npt.NDArray[Any]]], Sequence[Remark]] | None = None
+        """What is remarkable about the inputs, for who checks a program: it gets them as arrays before the kernel does."""
         self._bound: tuple[Sequence[int | None], list[BoundOperand], list[BoundOperand]] = ((), [], [])
 
     def bind(self, addresses: Sequence[int | None]) -> tuple[list[BoundOperand], list[BoundOperand]]:

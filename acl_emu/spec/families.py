@@ -7,6 +7,7 @@ else (headers, stubs, checks, documents, tests) comes from its parameters.
 from __future__ import annotations
 
 import inspect
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any
@@ -92,7 +93,8 @@ def in_place(
 
     @made.example
     def from_plain() -> Iterator[Example]:
-        for example in plain.examples():
+        everywhere = (source.build() for source in plain.example_sources if source.products >= made.products)
+        for example in itertools.chain.from_iterable(everywhere):
             source, result = example[first], example[out]
             if source.shape == result.shape and dtypes.from_numpy(source.dtype) in allowed:
                 yield {changed: source, **{name: example[name] for name, _ in others}}

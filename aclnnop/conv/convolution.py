@@ -11,10 +11,10 @@ from acl_emu.runtime.tensor import IntArray
 from acl_emu.spec import (
     ALL,
     Bool,
+    ConstInt,
     Example,
     In,
     IntArrayIn,
-    IntKind,
     Operand,
     Out,
     Plan,
@@ -70,7 +70,7 @@ def aclnnConvolution(
     dilation: IntArrayIn,
     transposed: Bool,
     outputPadding: IntArrayIn,
-    groups: Annotated[int, IntKind("const int64_t")],
+    groups: ConstInt,
     output: ImagesOut,
     cubeMathType: ConvMath,
 ) -> Plan:
@@ -163,7 +163,7 @@ def aclnnConvTbc(
     self: Steps,
     weight: Steps,
     bias: Annotated[Operand, In(*FLOATS, rank=1)],
-    pad: Annotated[int, IntKind("const int64_t")],
+    pad: ConstInt,
     out: Annotated[Operand, Out(*FLOATS, rank=3, on=WITH_HIFLOAT8)],
     cubeMathType: ConvMath,
 ) -> Plan:

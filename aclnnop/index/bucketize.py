@@ -6,26 +6,19 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.core.dtypes import FLOAT, INT8, INT16, INT32, INT64, UINT8
-from acl_emu.spec import Example, In, Operand, Out, Plan, Product, numbers, operator, promote, same_shape
-from acl_emu.spec.kinds import BoolKind
+from acl_emu.spec import ConstBool, Example, In, Operand, Out, Plan, Product, numbers, operator, promote, same_shape
 from aclnnop.math.reduction import FLOATS
 from aclnnop.math.searching import index_type, searched
 
 TYPES = (*FLOATS, INT8, INT16, INT32, INT64, UINT8)
 
 
-class ConstBool(BoolKind):
-    """A C bool that the prototype calls const."""
-
-    c_type = "const bool"
-
-
 @operator(products=frozenset({Product.A950}))
 def aclnnBucketize(
     self: Annotated[Operand, In(*TYPES)],
     boundaries: Annotated[Operand, In(*TYPES, rank=1)],
-    outInt32: Annotated[bool, ConstBool()],
-    right: Annotated[bool, ConstBool()],
+    outInt32: ConstBool,
+    right: ConstBool,
     out: Annotated[Operand, Out(INT32, INT64)],
 ) -> Plan:
     """Find the index of the first boundary that is not smaller than each element, or with ``right`` larger."""

@@ -20,4 +20,4 @@ def sparse(shape: tuple[int, ...], dtype: DType) -> Array:
 
 def coordinates(values: Array) -> Array:
     """In the order of the elements."""
-    return np.argwhere(values != 0)
+    return np.argwhere(values if values.dtype == np.bool_ else values != 0)

@@ -27,8 +27,9 @@ from acl_emu.spec import (
     shape_is,
 )
 from aclnnop.conversion.moves import TRAINING
-from aclnnop.index.gathering import except_on
+from aclnnop.index.gathering import PLACES, except_on
 from aclnnop.index.places import within
+from aclnnop.index.row_sums import summed
 from aclnnop.index.scattering import groups
 
 FLOATS = (BF16, FLOAT16, FLOAT)
@@ -58,9 +59,11 @@ def aclnnEmbeddingDenseBackward(
     if 0 in out.shape:
         return nothing()
     padding = paddingIdx if paddingIdx < SIGNED else -1
-    return direct(
+    plan = direct(
         summed_rows, reads=(grad, indices), writes=(out,), scratch={}, name=indices.name, padding=padding, by_frequency=scaleGradByFreq
     )
+    lined_up = indices.dtype in PLACES and grad.shape[:-1] == indices.shape
+    return summed(plan, indices, grad, out, padding=padding, mean=scaleGradByFreq) if lined_up else plan
 
 
 @aclnnEmbeddingDenseBackward.example

@@ -9,9 +9,9 @@ from acl_emu.core.dtypes import BF16, BOOL, DOUBLE, FLOAT, INT32, INT64, UINT16,
 from acl_emu.core.soc import Product
 from acl_emu.spec import (
     Array,
+    ConstInt,
     Example,
     In,
-    Int,
     Operand,
     Out,
     Plan,
@@ -33,7 +33,7 @@ TYPES = (*REAL, UINT16, UINT32, UINT64)
 
 @operator(products=frozenset({Product.A3, Product.A2}))
 def aclnnGather(
-    self: Annotated[Operand, In(*TYPES)], dim: Int, index: Annotated[Operand, In(*PLACES)], out: Annotated[Operand, Out(*TYPES)]
+    self: Annotated[Operand, In(*TYPES)], dim: ConstInt, index: Annotated[Operand, In(*PLACES)], out: Annotated[Operand, Out(*TYPES)]
 ) -> Plan:
     """Take for each element of ``index`` the one of ``self`` that stands there, but at that index along ``dim``."""
     same_dtype(self, out)

@@ -8,6 +8,7 @@ import numpy as np
 
 from acl_emu.core.dtypes import BF16, BOOL, COMPLEX64, COMPLEX128, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8, DType
 from acl_emu.core.soc import Product
+from acl_emu.engine.calls import code_of, done_by, even_stride, stride_of
 from acl_emu.spec import Array, Operand, Plan, direct, nothing
 from aclnnop.index.places import within
 
@@ -16,6 +17,9 @@ REAL = (FLOAT, FLOAT16, BF16, DOUBLE, INT64, INT32, INT16, INT8, UINT8, BOOL)
 NUMBERS = (*REAL, COMPLEX64, COMPLEX128)
 
 Types = tuple[DType, ...]
+
+THREADED_BYTES = 1 << 17
+"""What is worth a second thread."""
 
 
 def except_on(types: Types, missing: Types, *products: Product) -> dict[Product, Types]:
@@ -27,7 +31,22 @@ def gathered(self: Operand, index: Operand, out: Operand, axis: int, *, negative
     """``out`` is ``self`` with what ``index`` chooses along an axis in its place; the first ``batch`` axes of both go together."""
     if 0 in out.shape:
         return nothing()
-    return direct(take_into, reads=(self, index), writes=(out,), scratch={}, axis=axis, name=index.name, negative=negative, batch=batch)
+    plan = direct(take_into, reads=(self, index), writes=(out,), scratch={}, axis=axis, name=index.name, negative=negative, batch=batch)
+    return plan if batch else in_slices(plan, self, index, out, axis, negative=negative)
+
+
+def in_slices(plan: Plan, self: Operand, index: Operand, out: Operand, axis: int, *, negative: bool) -> Plan:
+    """The same plan, done in C where slices lie in one piece."""
+    layout, places = self.view.layout, stride_of(index)
+    shape, strides, item = layout.shape or (1,), layout.strides or (layout.dtype.itemsize,), layout.dtype.itemsize
+    inner = math.prod(shape[axis + 1 :])
+    outer = even_stride(shape[:axis], strides[:axis])
+    whole = inner == 1 or even_stride(shape[axis + 1 :], strides[axis + 1 :]) == item
+    if places is None or outer is None or not whole or not out.contiguous or self.dtype.bits < 8:
+        return plan
+    slices = (math.prod(shape[:axis]), shape[axis], index.size, inner * item, outer, strides[axis])
+    numbers = (*slices, code_of(index.dtype), places, int(negative))
+    return done_by("acl_emu_gather_slices", plan, numbers, threaded=out.size * item >= THREADED_BYTES)
 
 
 def take_into(values: Array, index: Array, target: Array, *, axis: int, name: str, negative: bool, batch: int) -> None:

@@ -12,7 +12,7 @@ from acl_emu.core.errors import DeviceFault
 from acl_emu.core.soc import Product
 from acl_emu.spec import (
     Array,
-    Bool,
+    ConstBool,
     Example,
     In,
     InOut,
@@ -40,8 +40,8 @@ def aclnnIndexPutImpl(
     selfRef: Annotated[Operand, InOut(*REAL, on=OLDER, const=False)],
     indices: Annotated[list[Operand | None], ListOf(In(optional=True))],
     values: Annotated[Operand, In(*REAL, on=OLDER)],
-    accumulate: Bool,
-    unsafe: Bool,
+    accumulate: ConstBool,
+    unsafe: ConstBool,
 ) -> Plan:
     """Write ``values`` to the elements that ``indices`` choose, as aclnnIndex does, or add them there."""
     same_dtype(selfRef, values)
@@ -61,6 +61,8 @@ def aclnnIndexPutImpl(
         (values, *members),
         self,
         axes=covered,
+        indices="indices",
+        once=not accumulate,
         firsts=tuple(axes),
         lengths=self.shape,
         names=tuple(member.name if member else "" for member in members),

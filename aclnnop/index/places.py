@@ -7,18 +7,29 @@ from collections.abc import Sequence
 import numpy as np
 
 from acl_emu.core.errors import DeviceFault
-from acl_emu.spec import Array, Operand, require
+from acl_emu.spec import Array, Operand, require, shape_is
 
 
-def within(index: Array, length: int, name: str, *, negative: bool = False) -> Array:
-    """The indices as int64, counted from the front; one outside is a fault. ``negative``: those below 0 count from the end."""
-    low = -length if negative else 0
-    if index.size and (int(index.min()) < low or int(index.max()) >= length):
-        place = tuple(int(i) for i in np.argwhere((index < low) | (index >= length))[0])
-        found = f"{name}{list(place)}" if place else name
-        raise DeviceFault(f"{found} is {index[place]}, outside [{low}, {length - 1}]")
+def within(index: Array, length: int, name: str, *, negative: bool = False, behind: tuple[int, ...] = ()) -> Array:
+    """The indices as int64, counted from the front; one outside is a fault. ``negative``: those below 0 count from the end.
+
+    ``behind`` is what follows the place of an index in the text, where ``index`` is a part of a tensor.
+    """
+    text = outside(index, length, name, negative=negative, behind=behind)
+    if text:
+        raise DeviceFault(text)
     whole = index.astype(np.int64, copy=False)
     return np.where(whole < 0, whole + length, whole) if negative else whole
+
+
+def outside(index: Array, length: int, name: str, *, negative: bool = False, behind: tuple[int, ...] = ()) -> str:
+    """What to say of the first index that is outside; empty where none is."""
+    low = -length if negative else 0
+    if not index.size or (int(index.min()) >= low and int(index.max()) < length):
+        return ""
+    place = tuple(int(i) for i in np.argwhere((index < low) | (index >= length))[0])
+    shown = [*place, *behind]
+    return f"{name}{shown if shown else ''} is {index[place]}, outside [{low}, {length - 1}]"
 
 
 def along(index: Array, axis: int) -> tuple[Array, ...]:
@@ -40,6 +51,13 @@ def flat(coordinates: Sequence[Array], lengths: Sequence[int]) -> Array:
     return total
 
 
+def tuples(indices: Array, lengths: Sequence[int], name: str, *, negative: bool = False) -> list[Array]:
+    """The last axis of ``indices`` has a coordinate for each of the first axes of a tensor: one array for each, in a row."""
+    return [
+        within(indices[..., axis], lengths[axis], name, negative=negative, behind=(axis,)).reshape(-1) for axis in range(indices.shape[-1])
+    ]
+
+
 def check_beside(self: Operand, *others: Operand) -> None:
     """161002 for another number of dimensions; a number counts as a row of one."""
     for other in others:
@@ -56,3 +74,19 @@ def check_no_longer(index: Operand, other: Operand, axis: int | None = None) -> 
             place == axis or count <= length,
             f"{index.name} has shape {list(index.shape)}, expected at most {length} along dimension {place}, as {other.name}",
         )
+
+
+def check_tuples(self: Operand, indices: Operand) -> int:
+    """How many dimensions of ``self`` an index chooses from; 161002 where it has more, or none."""
+    require(indices.rank > 0, f"{indices.name} has 0 dimensions, expected 1 to 8")
+    count = indices.shape[-1]
+    require(
+        1 <= count <= self.rank,
+        f"{indices.name} has shape {list(indices.shape)}, expected 1 to {self.rank} coordinates in its last dimension, as {self.name} has",
+    )
+    return count
+
+
+def check_updates(self: Operand, indices: Operand, updates: Operand, count: int) -> None:
+    """161002 for updates that are not one slice for each tuple of ``count`` indices."""
+    shape_is(updates, (*indices.shape[:-1], *self.shape[count:]), f"a slice of {self.name} for each tuple of {indices.name}")

@@ -30,7 +30,7 @@ from acl_emu.spec import (
 from aclnnop.conversion.moves import NEWER, WIDE
 from aclnnop.index.gathering import NUMBERS, PLACES
 from aclnnop.index.places import along, check_beside, check_no_longer, within
-from aclnnop.index.scattering import Changes, Combine, changed, merged
+from aclnnop.index.scattering import Changes, Combine, changed, merged, scattered
 
 
 class Reduce(enum.IntEnum):
@@ -50,13 +50,7 @@ PlacesIn = Annotated[Operand, In(*PLACES)]
 @operator(products=NEWER)
 def aclnnScatter(self: AnyIn, dim: Int, index: PlacesIn, src: AnyIn, reduce: Mode, out: AnyOut) -> Plan:
     """Write, add or multiply every element of ``src`` to that of ``self`` at its index along ``dim``."""
-    same_dtype(self, src, out)
-    check_beside(self, index, src)
-    same_shape(self, out)
-    axis = wrap_dim(dim, self)
-    check_no_longer(index, src)
-    check_no_longer(index, self, axis)
-    return scattered(self, index, src, out, axis, Combine[Reduce(reduce).name])
+    return scattered(self, dim, index, src, out, Combine[Reduce(reduce).name])
 
 
 @operator(products=NEWER)
@@ -79,11 +73,6 @@ def aclnnScatterValue(
 
 aclnnInplaceScatter = in_place(aclnnScatter)
 aclnnInplaceScatterValue = in_place(aclnnScatterValue)
-
-
-def scattered(self: Operand, index: Operand, src: Operand, out: Operand, axis: int, combine: Combine) -> Plan:
-    """The plan of ``self`` with the elements of ``src``, as far as there are indices, at their places along ``axis``."""
-    return changed(elements, self, (index, src), out, axes=range(max(self.rank, 1)), axis=axis, name=index.name, combine=combine)
 
 
 @aclnnScatter.example
@@ -122,13 +111,6 @@ def values() -> Iterator[Example]:
             "reduce": int(mode),
             "out": numbers((3, 4), dtype, 4),
         }
-
-
-def elements(source: Array, index: Array, src: Array, *, axis: int, name: str, combine: Combine) -> Changes:
-    """One update for each index."""
-    key = along(within(index, source.shape[axis], name), axis)
-    updates = src[tuple(slice(length) for length in index.shape)].reshape(-1)
-    return merged(source, key, updates, combine)
 
 
 def numbered(source: Array, index: Array, *, axis: int, name: str, number: object, combine: Combine) -> Changes:

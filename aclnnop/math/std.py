@@ -1,14 +1,12 @@
 """aclnnStd: standard deviations along some dimensions."""
 
-from typing import Annotated
-
-from acl_emu.spec import Bool, IntKind, Plan, operator
+from acl_emu.spec import Bool, ConstInt, Plan, operator
 from aclnnop.math.reduction import NOT_310B, deviation, reduction_examples
 from aclnnop.math.spread import DimIn, FloatIn, FloatOut, spread
 
 
 @operator(products=NOT_310B)
-def aclnnStd(self: FloatIn, dim: DimIn, correction: Annotated[int, IntKind("const int64_t")], keepdim: Bool, out: FloatOut) -> Plan:
+def aclnnStd(self: FloatIn, dim: DimIn, correction: ConstInt, keepdim: Bool, out: FloatOut) -> Plan:
     """Take the standard deviation of every slice along ``dim``; ``correction`` is subtracted from the number of elements."""
     return spread(deviation, self, dim, correction, keepdim, out)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.core.dtypes import COMPLEX64, DOUBLE, FLOAT
-from acl_emu.spec import Array, Bool, Example, In, Operand, Out, Plan, numbers, operator, same_dtype, shape_is
+from acl_emu.spec import Array, ConstBool, Example, In, Operand, Out, Plan, numbers, operator, same_dtype, shape_is
 from aclnnop.math.matrices import NUMBERS, adjoint, decomposed, each
 from aclnnop.math.unary import NEWER
 
@@ -16,8 +16,8 @@ NumbersOut = Annotated[Operand, Out(*NUMBERS)]
 @operator(products=NEWER)
 def aclnnSvd(
     input: Annotated[Operand, In(*NUMBERS, rank=(2, 8))],
-    fullMatrices: Bool,
-    computeUV: Bool,
+    fullMatrices: ConstBool,
+    computeUV: ConstBool,
     sigma: NumbersOut,
     u: NumbersOut,
     v: NumbersOut,

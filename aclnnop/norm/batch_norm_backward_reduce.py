@@ -1,7 +1,7 @@
 """aclnnBatchNormReduceBackward: sums over a batch that its gradients are made of."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 from acl_emu.core.errors import AclnnNullptr
 from acl_emu.spec import (
@@ -9,6 +9,7 @@ from acl_emu.spec import (
     ALL,
     NULL,
     Array,
+    ConstBool,
     Example,
     Operator,
     Plan,
@@ -20,7 +21,6 @@ from acl_emu.spec import (
     same_shape,
     total,
 )
-from acl_emu.spec.kinds import BoolKind
 from aclnnop.norm.channels import (
     Batch,
     Channel,
@@ -32,8 +32,6 @@ from aclnnop.norm.channels import (
     some_channels,
 )
 from aclnnop.norm.rows import Axes, selected
-
-Wanted = Annotated[bool, BoolKind("const bool")]
 
 
 def asked_for(operator: Operator, values: tuple[Any, ...]) -> None:
@@ -52,9 +50,9 @@ def aclnnBatchNormReduceBackward(
     mean: Channel,
     invstd: Channel,
     weight: OptionalChannel,
-    inputG: Wanted,
-    weightG: Wanted,
-    biasG: Wanted,
+    inputG: ConstBool,
+    weightG: ConstBool,
+    biasG: ConstBool,
     sumDy: OptionalChannelOut,
     sumDyXmu: OptionalChannelOut,
     gradWeight: OptionalChannelOut,

@@ -2,15 +2,12 @@
 
 from typing import Annotated
 
-from acl_emu.spec import ALL, IntArrayIn, IntKind, Plan, Product, operator
-from acl_emu.spec.kinds import BoolKind
+from acl_emu.spec import ALL, ConstBool, ConstInt, IntArrayIn, IntKind, Plan, Product, operator
 from aclnnop.matmul.cube import CubeMathType
 from aclnnop.pooling.average import PlaneIn, PlaneOut, average, sliding_examples
 from aclnnop.pooling.windows import slide
 
 NAMES = ("kernelSize", "strides", "paddings")
-
-ConstBool = Annotated[bool, BoolKind("const bool")]
 
 
 @operator(products=ALL - {Product.A310B})
@@ -21,7 +18,7 @@ def aclnnAvgPool2d(
     paddings: IntArrayIn,
     ceilMode: ConstBool,
     countIncludePad: ConstBool,
-    divisorOverride: Annotated[int, IntKind("const int64_t")],
+    divisorOverride: ConstInt,
     cubeMathType: Annotated[int, IntKind("const int8_t", choices=CubeMathType)],
     out: PlaneOut,
 ) -> Plan:

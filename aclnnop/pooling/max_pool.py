@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8, UINT16
-from acl_emu.spec import Example, In, IntArrayIn, IntKind, Operand, Out, Plan, Product, numbers, operator, require
+from acl_emu.spec import ConstInt, Example, In, IntArrayIn, Operand, Out, Plan, Product, numbers, operator, require
 from aclnnop.pooling.average import PLANE
 from aclnnop.pooling.maximum import NEWER, maximum
 from aclnnop.pooling.windows import check_windows, per_axis, sliding, spatial
 
 TYPES = (FLOAT16, FLOAT, BF16, INT32, INT64, UINT8, INT16, INT8, UINT16)
 ON = {Product.A910: (FLOAT16,), Product.A3: (FLOAT16, FLOAT), Product.A2: (FLOAT16, FLOAT)}
-
-ConstInt = Annotated[int, IntKind("const int64_t")]
 
 
 @operator(products=NEWER | {Product.A910})

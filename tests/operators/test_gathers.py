@@ -375,3 +375,20 @@ def test_half_types_are_moved_bit_by_bit(device: int) -> None:
     places = np.arange(256)[::-1].copy()
     case = Case("aclnnEmbedding", {"weight": weight, "indices": places, "out": np.zeros_like(weight)})
     assert case.run().view(np.uint16).tolist() == weight[::-1].view(np.uint16).tolist()
+
+
+@pytest.mark.parametrize(("width", "count"), [(1, 100_000), (3, 30_000), (520, 4_200)])
+@pytest.mark.parametrize("dtype", [np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.int64)], ids=str)
+def test_large(width: int, count: int, dtype: Any, device: int) -> None:
+    """On several threads, past the caches, and along another dimension."""
+    weight = numbers((500, width), dtype, 1, 99)
+    places = np.random.default_rng(2).integers(0, 500, count).astype(np.int32)
+    case = Case("aclnnEmbedding", {"weight": weight, "indices": places, "out": np.zeros((count, width), dtype)})
+    golden = weight[places]
+    assert case.run().tobytes() == golden.tobytes()
+    stacked = np.stack([weight, weight + weight])
+    case = Case("aclnnIndexSelect", {"self": stacked, "dim": 1, "index": places, "out": np.zeros((2, count, width), dtype)})
+    assert case.run().tobytes() == np.stack([golden, golden + golden]).tobytes()
+    places[-1] = 500
+    with pytest.raises(Refused, match=re.escape(f"index[{count - 1}] is 500, outside [0, 499]")):
+        case.but(index=places).run()

@@ -14,6 +14,7 @@ from acl_emu.core.errors import AclError
 from acl_emu.core.observe import Call, Tool, Work
 from acl_emu.runtime import memory
 from acl_emu.runtime.event import Event
+from acl_emu.runtime.executor import Launch
 from acl_emu.runtime.memory import Allocation, DeviceMemory, Region
 from acl_emu.runtime.stream import Stream
 from acl_emu.tools.checker.blocks import Block
@@ -170,13 +171,15 @@ class Checker(Tool):
     def replaces(self, task: Callable[[], object], work: Work) -> Callable[[], object]:
         """The values of indices are known when the work runs."""
         executor = self._objects.executor(work.executor) if work.executor else None
-        indices = executor.plan.indices if executor is not None else ()
-        if not indices:
+        if executor is None or not (executor.plan.indices or executor.plan.remarks):
             return task
+        plan = executor.plan
 
         def checked() -> object:
             with self._lock:
-                self._memory.check_indices(work, indices)
+                self._memory.check_indices(work, plan.indices)
+                if plan.remarks is not None and isinstance(task, Launch):
+                    self._memory.check_data(work, plan.remarks, task.reads)
             return task()
 
         return checked

@@ -80,6 +80,9 @@ KINDS: dict[str, Kind] = {
         "an index is out of range, and counts for nothing",
         "give it a value within the range, or the one that is to be ignored; other operators fail on such a value",
     ),
+    "repeated-index": Kind(
+        "several values are written to one place", "give every index once; which of the values stays is not defined on a device"
+    ),
     "executor-reused": Kind(
         "an executor is used twice", "call phase one again for every run, or aclSetAclOpExecutorRepeatable before the first"
     ),

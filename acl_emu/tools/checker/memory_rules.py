@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from acl_emu.core import constants as c
 from acl_emu.core.errors import DeviceFault
 from acl_emu.core.observe import Call, Span, Work
 from acl_emu.runtime import context, memory
 from acl_emu.runtime.callbacks import in_callback
-from acl_emu.runtime.executor import Indices
+from acl_emu.runtime.executor import Indices, Remark
 from acl_emu.runtime.stream import Stream
+from acl_emu.runtime.tensor import BoundOperand
 from acl_emu.tools.checker.blocks import Block, Book, Use
 from acl_emu.tools.checker.findings import Findings, Origin, origin_now, origin_of
 from acl_emu.tools.checker.order import Clock, Order
@@ -352,6 +355,18 @@ class MemoryRules:
                 self.findings.add(
                     "bad-index", origin_of(work.call), chosen.name, f"{work.label}: {text}" + (f" ({more} more)" if more else "")
                 )
+
+    def check_data(
+        self, work: Work, remarks: Callable[[Sequence[npt.NDArray[Any]]], Sequence[Remark]], reads: Sequence[BoundOperand]
+    ) -> None:
+        """The work is about to run: is there anything to say about its inputs?"""
+        try:
+            with np.errstate(all="ignore"):
+                found = remarks([operand.array() for operand in reads])
+        except DeviceFault:
+            return  # told elsewhere
+        for kind, parameter, text in found:
+            self.findings.add(kind, origin_of(work.call), parameter, f"{work.label}: {parameter}: {text}")
 
     # Overlaps within one call
 
