@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks import page, programs, roofline, scale, targets
+from benchmarks import page, programs, roofline, scale, targets, torch_step
 from benchmarks.operators import Row
 from benchmarks.problems import SUBJECTS
 
@@ -80,6 +80,7 @@ def measure(*, full: bool) -> dict[str, Any]:
     others = {
         **_noted(failed, "small", lambda: scale.in_process("benchmarks.small_calls")),
         **_noted(failed, "programs", lambda: {"start_up": programs.start_up(), "checker": programs.checker()}),
+        **_noted(failed, "torch_npu", torch_step.measure),
         **_noted(failed, "scale", scale.measure),
     }
     rows = operator_rows("", failed, full=full)
@@ -101,6 +102,7 @@ def publish(found: dict[str, Any]) -> None:
     verdicts = targets.of_operators(rows)
     verdicts += targets.of_small_calls(found["small"]) if "small" in found else []
     verdicts += targets.of_scale(found["scale"]) if "scale" in found else []
+    verdicts += targets.of_torch(found["torch_npu"]) if found.get("torch_npu") else []
     (ROOT / "docs" / "benchmarks.md").write_text(page.write(found, rows, verdicts), encoding="utf-8")
     (ROOT / "docs" / "roofline.svg").write_text(roofline.draw(rows, **found["bounds"]), encoding="utf-8")
     print(f"\nother processes used {found['bystanders']:.0%} of the processors meanwhile")

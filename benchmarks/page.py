@@ -179,6 +179,21 @@ def _programs(found: dict[str, Any]) -> list[str]:
     return ["## Whole programs", "", *table(("what", "ms", "ms", "ratio"), rows)]
 
 
+def _torch(found: dict[str, Any]) -> list[str]:
+    steps = (
+        (title, milliseconds(times["npu"]), milliseconds(times["cpu"]), number(times["npu"] / times["cpu"]))
+        for title, times in found["steps"].items()
+    )
+    return [
+        "## Through torch_npu",
+        "",
+        "A training step: forward, backward, clipped gradients, AdamW. One process, the devices take turns; losses are compared first.",
+        "",
+        *table(("training step", "ms", "CPU, ms", "/ CPU"), steps),
+        *table(("call", "µs"), ((title, f"{seconds * 1e6:.1f}") for title, seconds in found["additions"].items())),
+    ]
+
+
 _INTRODUCTION = """\
 Written by `{command}` on {date}. Ratios are medians of samples taken in turn in one run, in {passes} passes over all
 operators; absolute times are shown but claim nothing. Both sides get the same bytes, and a side whose result differs is not timed.
@@ -226,5 +241,6 @@ def write(found: dict[str, Any], rows: Sequence[Row], verdicts: Sequence[Verdict
         *(_small(found["small"]) if "small" in found else []),
         *(_scale(found["scale"]) if "scale" in found else []),
         *(_programs(found["programs"]) if "programs" in found else []),
+        *(_torch(found["torch_npu"]) if found.get("torch_npu") else []),
     ]
     return "\n".join(lines).rstrip() + "\n"

@@ -138,3 +138,11 @@ def of_scale(found: dict[str, Any]) -> list[Verdict]:
         _one("two streams of all threads: not slower than one", all_threads["one"] / all_threads["two"], lambda x: x >= 0.95),
         _one("a million create/run/destroy calls: at most 5 MB more", found["lives"]["growth"] / MEGABYTE, lambda x: x <= 5, "MB"),
     ]
+
+
+def of_torch(found: dict[str, Any]) -> list[Verdict]:
+    """Training steps through torch_npu."""
+    return [
+        _one(f"{title}: a training step in at most 2 × the time of torch on the CPU", times["npu"] / times["cpu"], lambda x: x <= 2)
+        for title, times in found["steps"].items()
+    ]

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from acl_emu.engine.numeric import erfc
 from acl_emu.spec import Array
-from aclnnop.math.special import erfc
 
 
 def logistic(x: Array) -> Any:

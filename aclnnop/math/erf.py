@@ -3,8 +3,8 @@
 from typing import Any
 
 from acl_emu.core.dtypes import BOOL, INT64
+from acl_emu.engine.numeric import erf
 from acl_emu.spec import Array, Product, in_place
-from aclnnop.math.special import erf
 from aclnnop.math.unary import NEWER, REALS, unary
 
 

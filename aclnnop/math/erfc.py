@@ -3,8 +3,8 @@
 from typing import Any
 
 from acl_emu.core.dtypes import BOOL, INT64
+from acl_emu.engine.numeric import erfc
 from acl_emu.spec import ALL, Array, Product, in_place
-from aclnnop.math.special import erfc
 from aclnnop.math.unary import REALS, unary
 
 

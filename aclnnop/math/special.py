@@ -5,21 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from acl_emu.engine.numeric import erf, erfc
 from acl_emu.spec import Array
-
-_erf = np.frompyfunc(math.erf, 1, 1)
-_erfc = np.frompyfunc(math.erfc, 1, 1)
-
-
-def erf(x: Array) -> Any:
-    """The error function."""
-    return np.asarray(_erf(x), np.float64)
-
-
-def erfc(x: Array) -> Any:
-    """One less the error function, accurate where that is small."""
-    return np.asarray(_erfc(x), np.float64)
-
 
 _WINITZKI = 0.147
 

@@ -96,20 +96,22 @@ def _gpt(device: str) -> tuple[GPT, Tensor]:
     return GPT().to(device), torch.randint(0, 32, (4, 17)).to(device)
 
 
+def gpt_step(model: GPT, tokens: Tensor, optimizer: torch.optim.Optimizer) -> float:
+    """Learn to tell the next word; the loss."""
+    optimizer.zero_grad()
+    scores = model(tokens[:, :-1])
+    loss = functional.cross_entropy(scores.float().reshape(-1, scores.shape[-1]), tokens[:, 1:].reshape(-1))
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
 def gpt_train(device: str) -> list[float]:
     """A small GPT with AdamW and clipped gradients."""
     model, tokens = _gpt(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-    losses = []
-    for _ in range(STEPS):
-        optimizer.zero_grad()
-        scores = model(tokens[:, :-1])
-        loss = functional.cross_entropy(scores.reshape(-1, scores.shape[-1]), tokens[:, 1:].reshape(-1))
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
+    return [gpt_step(model, tokens, optimizer) for _ in range(STEPS)]
 
 
 def gpt_generate(device: str) -> list[float]:

@@ -108,6 +108,16 @@ SCALE: dict[str, Any] = {
 }
 
 
+TORCH = {
+    "steps": {"GPT, float32": {"npu": 0.03, "cpu": 0.01}, "GPT, bfloat16": {"npu": 0.01, "cpu": 0.02}},
+    "additions": {"add of 8 elements, queued": 4e-6},
+}
+
+
+def test_training_steps_are_judged() -> None:
+    assert [one.met for one in targets.of_torch(TORCH)] == [False, True]
+
+
 def test_small_calls_and_scale_are_judged() -> None:
     assert [one.met for one in targets.of_small_calls(SMALL)] == [True, False, True, False, *[True] * 6]
     assert [one.met for one in targets.of_scale(SCALE)] == [True, True, True, False, True, False, True, True, True, False]
@@ -125,6 +135,7 @@ def test_the_page_has_everything() -> None:
         "bounds": {"bandwidth": 3e10, "peak": 2e11},
         "small": SMALL,
         "scale": SCALE,
+        "torch_npu": TORCH,
         "programs": {"start_up": {"program": 0.2, "numpy": 0.1}, "checker": {"samples": {"checked": 2.0, "unchecked": 1.0}}},
     }
     rows.append(row("Sub", layout="transposed", emulator=0.014, contiguous=0.01))
@@ -137,6 +148,8 @@ def test_the_page_has_everything() -> None:
         "**not met**",
         "2000-01-01",
         "roofline.svg",
+        "| GPT, float32 | 30 | 10 | 3.00 |",
+        "| add of 8 elements, queued | 4.0 |",
         "+6.00 MB",
         "25% of the processors",
         "**Disturbed run**",
