@@ -50,7 +50,9 @@ typedef struct {
     long calls, successes;
 } Tally;
 
-static Tally tallies[1024];
+#define NAMES 8192
+
+static Tally tallies[NAMES];
 static int tally_count;
 static Tally *now;
 static long total, traced;
@@ -73,6 +75,8 @@ static void begin(const char *name)
     int i = 0;
     while (i < tally_count && strcmp(tallies[i].name, name) != 0)
         i++;
+    if (i == NAMES)
+        fail("more than %d functions", NAMES);
     if (i == tally_count)
         tallies[tally_count++].name = name;
     now = &tallies[i];
