@@ -58,7 +58,7 @@ aclnnInplaceBernoulli = in_place(aclnnBernoulli, const=True)
 @operator(products=TRAINING)
 def aclnnBernoulliTensor(
     self: Annotated[Operand, In(*EVERYTHING, on=REAL_ON)],
-    prob: Annotated[Operand, In(*REAL)],
+    prob: Annotated[Operand, In(*REAL, BF16)],
     seed: Int,
     offset: Int,
     out: Annotated[Operand, Out(*EVERYTHING, on=REAL_ON)],
@@ -71,7 +71,7 @@ def aclnnBernoulliTensor(
 
 @operator(products=TRAINING)
 def aclnnInplaceBernoulliTensor(
-    selfRef: Annotated[Operand, InOut(*REAL, *WHOLE)], prob: Annotated[Operand, In(*REAL)], seed: Int, offset: Int
+    selfRef: Annotated[Operand, InOut(*REAL, *WHOLE, BF16)], prob: Annotated[Operand, In(*REAL, BF16)], seed: Int, offset: Int
 ) -> Plan:
     """Replace every element by a one with a probability of its own, by a zero else."""
     return of_tensor(prob, seed, offset, selfRef)
@@ -121,5 +121,5 @@ def of_probabilities() -> Iterator[Example]:
 @aclnnInplaceBernoulliTensor.example
 def of_probabilities_in_place() -> Iterator[Example]:
     """A real type, a whole one and truth values."""
-    for dtype in (FLOAT, INT32, BOOL):
-        yield {"selfRef": numbers((3, 5), dtype), "prob": between(0, 1, (3, 5), FLOAT, 2), "seed": 1234, "offset": 8}
+    for dtype, of in ((FLOAT, FLOAT), (INT32, FLOAT), (BOOL, FLOAT), (BF16, BF16)):
+        yield {"selfRef": numbers((3, 5), dtype), "prob": between(0, 1, (3, 5), of, 2), "seed": 1234, "offset": 8}

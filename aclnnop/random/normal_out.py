@@ -22,32 +22,32 @@ from acl_emu.spec import (
     same_shape,
     shape_is,
 )
-from aclnnop.random.drawing import NEWEST, Seed
+from aclnnop.random.drawing import TRAINING, Seed
 from aclnnop.random.normal_numbers import REAL, normal
 
 RealIn = Annotated[Operand, In(*REAL)]
 RealOut = Annotated[Operand, Out(*REAL)]
 
 
-@operator(products=NEWEST)
+@operator(products=TRAINING)
 def aclnnNormalFloatFloat(mean: Float, std: Float, seed: Int, offset: Int, out: RealOut) -> Plan:
     """Draw normal numbers with one mean and one standard deviation."""
     return normal(out, mean, std, Seed(seed, offset))
 
 
-@operator(products=NEWEST)
+@operator(products=TRAINING)
 def aclnnNormalFloatTensor(mean: Float, std: RealIn, seed: Int, offset: Int, out: RealOut) -> Plan:
     """Draw normal numbers with one mean, each with a standard deviation of its own."""
     return one_for_each(std, out) or normal(out, mean, std, Seed(seed, offset))
 
 
-@operator(products=NEWEST)
+@operator(products=TRAINING)
 def aclnnNormalTensorFloat(mean: RealIn, std: Float, seed: Int, offset: Int, out: RealOut) -> Plan:
     """Draw normal numbers with one standard deviation, each with a mean of its own."""
     return one_for_each(mean, out) or normal(out, mean, std, Seed(seed, offset))
 
 
-@operator(products=NEWEST)
+@operator(products=TRAINING)
 def aclnnNormalTensorTensor(mean: RealIn, std: RealIn, seed: Int, offset: Int, out: RealOut) -> Plan:
     """Draw normal numbers, each with a mean and a standard deviation of its own."""
     same_dtype(mean, std, out)

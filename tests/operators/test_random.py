@@ -236,7 +236,7 @@ def test_bernoulli(dtype: np.dtype[Any], prob: float, device: int) -> None:
     assert abs(drawn.mean() - prob) <= 4 * math.sqrt(prob * (1 - prob) / MANY)
 
 
-@pytest.mark.parametrize("dtype", [FLOAT16, FLOAT, DOUBLE], ids=str)
+@pytest.mark.parametrize("dtype", [FLOAT16, FLOAT, DOUBLE, BF16], ids=str)
 def test_bernoulli_with_probabilities(dtype: np.dtype[Any], device: int) -> None:
     """Every element has its own; fewer than elements begin again."""
     prob = np.tile(np.array([0, 0.25, 0.5, 1]), MANY // 4).astype(dtype)
@@ -463,7 +463,7 @@ WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"out": Meta((3, 2), FLOAT)}, "out has shape"),
     ],
     "aclnnInplaceBernoulli": [({"prob": 1.5}, "prob is 1.5"), ({"prob": np.int32(1)}, "prob has dtype")],
-    "aclnnBernoulliTensor": [({"prob": Meta((2, 3), BF16)}, "prob has dtype"), ({"out": Meta((3, 2), FLOAT)}, "out has shape")],
+    "aclnnBernoulliTensor": [({"prob": Meta((2, 3), np.int32)}, "prob has dtype"), ({"out": Meta((3, 2), FLOAT)}, "out has shape")],
     "aclnnRandperm": [({"n": -1}, "n is -1"), ({"n": 4}, "out has shape [5]"), ({"out": Meta((5,), np.bool_)}, "out has dtype")],
     "aclnnMultinomial": [
         ({"numsamples": 0}, "numsamples is 0"),
