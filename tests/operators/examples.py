@@ -28,7 +28,7 @@ class _Relaid:
     """Operators whose tensors lie in memory by rules of their own: contiguous, in blocks, or in rows that are as long as the data say."""
 
     def __contains__(self, name: object) -> bool:
-        if name in ("aclnnTransMatmulWeight", "aclnnNonzeroV2", "aclnnConvertWeightToINT4Pack"):
+        if name in ("aclnnTransMatmulWeight", "aclnnNonzeroV2", "aclnnConvertWeightToINT4Pack", "aclnnNpuFormatCast"):
             return True
         if str(name).startswith("aclnnWeightQuantBatchMatmul"):
             return True

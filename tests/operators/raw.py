@@ -23,6 +23,8 @@ class Raw(NamedTuple):
     code: int
     strides: Sequence[int] | None = None
     format: int = acl.ACL_FORMAT_ND
+    storage: Sequence[int] | None = None
+    """By default all memory, as one dimension."""
 
 
 def run_raw(name: str, **given: Any) -> tuple[int, dict[str, Array]]:
@@ -38,7 +40,7 @@ def run_raw(name: str, **given: Any) -> tuple[int, dict[str, Array]]:
                 assert status == 0
                 stack.callback(acl.aclrtFree, address)
                 assert acl.aclrtMemcpy(address, size, tensor.memory, size, acl.ACL_MEMCPY_HOST_TO_DEVICE) == 0
-                storage = [tensor.memory.size]
+                storage = tensor.storage or [tensor.memory.size]
                 values[parameter] = acl.aclCreateTensor(tensor.shape, tensor.code, tensor.strides, 0, tensor.format, storage, address)
                 stack.callback(acl.aclDestroyTensor, values[parameter])
                 places[parameter] = address
