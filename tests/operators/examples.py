@@ -30,7 +30,7 @@ class _Relaid:
     def __contains__(self, name: object) -> bool:
         if name in ("aclnnTransMatmulWeight", "aclnnNonzeroV2", "aclnnConvertWeightToINT4Pack", "aclnnNpuFormatCast"):
             return True
-        if str(name).startswith("aclnnWeightQuantBatchMatmul"):
+        if str(name).startswith(("aclnnWeightQuantBatchMatmul", "aclnnQuantMatmul")):
             return True
         kinds = [tensor_kind(kind) for _, kind in aclnnop.find(str(name)).parameters]
         return any(kind is not None and kind.formats.isdisjoint(STRIDED) for kind in kinds)
