@@ -78,7 +78,15 @@ def weight_of(operand: Operand, inner: int) -> Weight:
     require(rows == inner, f"{operand.name} has shape {list(operand.shape)}, expected {inner} rows as x has columns")
     lying = (columns, rows) if transposed else (rows, columns)
     require(dtype.bits >= 8 or lying[1] % 2 == 0, f"{operand.name} has shape {list(operand.shape)}, expected an even number in a row")
-    return Weight(rows, columns, dtype, transposed, fractal((*operand.shape[:-2], *lying), dtype) if is_blocked(operand) else None)
+    return Weight(rows, columns, dtype, transposed, blocks_of(operand, lying, dtype) if is_blocked(operand) else None)
+
+
+def blocks_of(operand: Operand, lying: tuple[int, int], dtype: DType) -> Fractal:
+    """The blocks of a weight; a storage shape with an axis for each part of a block says how wide they are."""
+    usual = fractal((*operand.shape[:-2], *lying), dtype)
+    storage = operand.view.storage
+    per = 8 if operand.dtype in EIGHT_FOR_ONE else 1
+    return usual._replace(width=storage[-1] * per) if len(storage) == operand.rank + 2 and storage[-1] > 0 else usual
 
 
 def memory_of(operand: Operand, weight: Weight) -> Operand:
