@@ -23,7 +23,7 @@ from aclnnop.math.narrow import decoded, encoded
 
 AXES = 3
 """All images have depth, height and width here; those that lack some have length 1 there."""
-_SHEET = 1 << 19
+_SHEET = 1 << 18
 """Numbers that images are put together to: what a second-level cache holds."""
 _FEW_CHANNELS = 16
 """With fewer, a product for each place is not worth it: the places are put together to columns."""

@@ -36,6 +36,8 @@ EIGHT_FOR_ONE = {INT32: INT4, FLOAT: FLOAT4_E2M1}
 """Types that hold eight numbers of another one."""
 MOST = 65535
 GROUP_STEP = 32
+NARROW_WIDTH = 16
+"""Columns of a block of numbers of four bits on the newest chips."""
 _BLOCK = 1 << 20
 """Numbers of a weight that are worked on at once."""
 
@@ -86,7 +88,9 @@ def blocks_of(operand: Operand, lying: tuple[int, int], dtype: DType) -> Fractal
     usual = fractal((*operand.shape[:-2], *lying), dtype)
     storage = operand.view.storage
     per = 8 if operand.dtype in EIGHT_FOR_ONE else 1
-    return usual._replace(width=storage[-1] * per) if len(storage) == operand.rank + 2 and storage[-1] > 0 else usual
+    if len(storage) == operand.rank + 2 and storage[-1] > 0:
+        return usual._replace(width=storage[-1] * per)
+    return usual._replace(width=NARROW_WIDTH) if dtype.bits < 8 and soc.current().product is Product.A950 else usual
 
 
 def memory_of(operand: Operand, weight: Weight) -> Operand:
@@ -160,10 +164,15 @@ def weight_product(
     bias: Operand | None,
     group: int,
     y: Operand,
+    *,
+    columns_first: bool = True,
 ) -> Plan:
-    """``y = x @ ((weight + offset) × scale) + bias``, quantised where a scale for that is given."""
+    """``y = x @ ((weight + offset) × scale) + bias``, quantised where a scale for that is given.
+
+    ``columns_first``: whether older chips have a weight in blocks, and its scales, column by column.
+    """
     product = soc.current().product
-    by_column = product is Product.A310P and is_blocked(weight)
+    by_column = columns_first and product is Product.A310P and is_blocked(weight)
     if product is not Product.A310P:
         for operand in (x, weight, y):
             require(operand.rank == 2, f"{operand.name} has {operand.rank} dimensions, expected 2 on {soc.current().name}")
@@ -214,11 +223,14 @@ def check_types(x: Operand, weight: Weight, mode: Mode, scale: Operand, offset: 
         )
     elif scale.dtype is not FLOAT8_E8M0:
         require(scale.dtype is x.dtype, f"{scale.name} has dtype {scale.dtype}, expected that of x: {x.dtype}")
-    fours = weight.dtype is FLOAT4_E2M1
+    fours, shared = weight.dtype is FLOAT4_E2M1, scale.dtype is FLOAT8_E8M0
     require(
-        (scale.dtype is FLOAT8_E8M0) == fours and (not fours or mode.group == GROUP_STEP),
-        f"{scale.name} has dtype {scale.dtype} and antiquantGroupSize is {mode.group}, expected {FLOAT8_E8M0} and {GROUP_STEP} for "
-        f"{FLOAT4_E2M1}, and for nothing else",
+        not shared or (fours and mode.group == GROUP_STEP),
+        f"{scale.name} has dtype {scale.dtype}, expected {x.dtype}; this one is for groups of {GROUP_STEP} of {FLOAT4_E2M1}",
+    )
+    require(
+        shared or not fours or (weight.blocks is not None and mode.group > 0),
+        f"{scale.name} has dtype {scale.dtype}, expected {FLOAT8_E8M0} for weights of {FLOAT4_E2M1}",
     )
     if weight.dtype in (HIFLOAT8, FLOAT8_E4M3FN, FLOAT4_E2M1):
         require(offset is None, f"antiquantOffsetOptional has a value, expected a null pointer for weights of {weight.dtype}")

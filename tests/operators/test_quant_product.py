@@ -218,3 +218,17 @@ def test_null_pointers_and_products(chip: Any) -> None:
     assert PLAIN.but(out=Meta((M, N), BF16)).status() == 0
     assert PLAIN.but(x1=Meta((0, K), INT8), out=Meta((0, N), FLOAT16)).plan() == (0, 0)
     assert PLAIN.but(x1=Meta((M, K // 8), INT32)).status() == ACLNN_ERR_PARAM_INVALID
+
+
+def test_the_second_version(device: int, chip: Any) -> None:
+    x1, x2 = factors()
+    names = ("x1", "x2", "bias", "deqScale", "adjX1", "adjX2", "out")
+    scale = (SCALE.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+    values = (x1, np.ascontiguousarray(x2.T), WHOLE, codes_of(scale), False, True, np.zeros((M, N), FLOAT16))
+    case = Case("aclnnQuantMatmulV2", dict(zip(names, values, strict=True)))
+    assert_close(case.run(), golden(x1, x2, scale, bias=WHOLE))
+    assert case.but(adjX2=False).status() == ACLNN_ERR_PARAM_INVALID
+    assert case.but(deqScale=codes_of(scale)[:5]).status() == ACLNN_ERR_PARAM_INVALID
+    assert case.but(bias=WHOLE[:5]).status() == ACLNN_ERR_PARAM_INVALID
+    assert case.but(deqScale=None).status() == ACLNN_ERR_PARAM_NULLPTR
+    assert products_of(case, chip) == {"A3", "A2"}

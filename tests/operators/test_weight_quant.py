@@ -345,3 +345,56 @@ def test_packing_on_the_newest_chip(chip: Any, device: int) -> None:
 )
 def test_packing_errors(weight: Meta, pack: Meta) -> None:
     assert Case("aclnnConvertWeightToINT4Pack", {"weight": weight, "weightInt4Pack": pack}).status() == ACLNN_ERR_PARAM_INVALID
+
+
+@pytest.mark.parametrize("kind", ["INT8", "INT4", "INT32", "FLOAT4_E2M1", "FLOAT"])
+@pytest.mark.parametrize("group", [0, 32])
+def test_blocks_of_the_newest_chip(kind: str, group: int, chip: Any, device: int) -> None:
+    chip("Ascend950PR_9589")
+    if kind == "INT8" and group:
+        return
+    k, n = 72, 24
+    rng = np.random.default_rng(1)
+    codes = rng.integers(-128, 128, (k, n)).astype(np.int8) if kind == "INT8" else rng.integers(-8, 8, (k, n)).astype(np.int8)
+    magnitudes = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    weight = np.concatenate((magnitudes, -magnitudes))[codes & 15] if "FLOAT" in kind else codes
+    if "FLOAT" in kind and not group:
+        return
+    width, per = (32, 1) if kind == "INT8" else (16, 8 if kind in ("INT32", "FLOAT") else 1)
+    blocks = in_blocks(codes, width)
+    memory = blocks if kind == "INT8" else packed(blocks)
+    x = numbers((M, k), FLOAT16, 1)
+    scale = np.abs(numbers((3, n) if group else (n,), FLOAT16, 2))
+    offset = None if "FLOAT" in kind else numbers(scale.shape, FLOAT16, 3)
+    shape = (k, n // per)
+    storage = (-(-n // width), -(-k // 16), 16, width // per)
+    status, found = run_raw(
+        "aclnnWeightQuantBatchMatmulNz",
+        x=Raw(x, x.shape, acl.ACL_FLOAT16),
+        weight=Raw(memory, shape, getattr(acl, f"ACL_{kind}"), None, NZ, storage),
+        antiquantScale=Raw(scale, scale.shape, acl.ACL_FLOAT16),
+        antiquantOffsetOptional=None if offset is None else Raw(offset, offset.shape, acl.ACL_FLOAT16),
+        quantScaleOptional=None,
+        quantOffsetOptional=None,
+        biasOptional=None,
+        antiquantGroupSize=group,
+        y=Raw(np.zeros((M, n), FLOAT16), (M, n), acl.ACL_FLOAT16),
+    )
+    assert status == 0
+    assert_close(found["y"], golden(x, weight, scale, offset, None, group), k)
+
+
+def test_errors_of_blocks(chip: Any) -> None:
+    names = [name for name in PLAIN.arguments if name != "innerPrecise"]
+    case = Case("aclnnWeightQuantBatchMatmulNz", {name: PLAIN.arguments[name] for name in names})
+    assert case.status() == ACLNN_ERR_RUNTIME_ERROR
+    chip("Ascend950PR_9589")
+    assert case.status() == 0
+    for changes in (
+        {"weight": Meta((K, N), np.int8, format=2)},
+        {"quantScaleOptional": Meta((N,), np.uint64)},
+        {"x": Meta((M, K - 1), H)},
+        {"x": Meta((0, K), H)},
+        {"y": Meta((M, N), np.int8)},
+    ):
+        assert case.but(**changes).status() == ACLNN_ERR_PARAM_INVALID, changes
