@@ -28,7 +28,13 @@ class _Relaid:
     """Operators whose tensors lie in memory by rules of their own: contiguous, in blocks, or in rows that are as long as the data say."""
 
     def __contains__(self, name: object) -> bool:
-        if name in ("aclnnTransMatmulWeight", "aclnnNonzeroV2", "aclnnConvertWeightToINT4Pack", "aclnnNpuFormatCast"):
+        if name in (
+            "aclnnTransMatmulWeight",
+            "aclnnNonzeroV2",
+            "aclnnConvertWeightToINT4Pack",
+            "aclnnNpuFormatCast",
+            "aclnnTransConvolutionWeight",
+        ):
             return True
         if str(name).startswith(("aclnnWeightQuantBatchMatmul", "aclnnQuantMatmul")):
             return True

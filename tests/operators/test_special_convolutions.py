@@ -9,11 +9,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import acl_emu as acl
+import aclnnop
 from acl_emu import ACLNN_ERR_INNER_NULLPTR, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, assert_accurate, assert_equal
 from tests.operators.case import Array, Case, Meta, numbers
 from tests.operators.convolving import Geometry, forward
 from tests.operators.products import products_of
+from tests.operators.raw import Raw, run_raw
 from tests.operators.test_quant_product import codes_of
 
 NEWEST = "Ascend950PR_9589"
@@ -311,3 +314,86 @@ def test_other_errors_of_moved_ones(chip: Any) -> None:
         {"gradOutput": Meta((2, 6, 5, 3), FLOAT)},
     ):
         assert BACK.but(**changes).status() == ACLNN_ERR_PARAM_INVALID, changes
+
+
+def size_of(shape: list[int], transposed: bool = False, groups: int = 1, code: int = acl.ACL_FLOAT16) -> tuple[int, int]:
+    handle = acl.aclCreateIntArray(shape)
+    found = aclnnop.aclnnCalculateConvolutionWeightSize(handle, transposed, groups, code)
+    acl.aclDestroyIntArray(handle)
+    return found
+
+
+def test_sizes_of_kernels_in_blocks(chip: Any) -> None:
+    wrong = (0, ACLNN_ERR_PARAM_INVALID)
+    assert size_of([2, 4, 8, 8])[1] == ACLNN_ERR_INNER_NULLPTR
+    chip("Ascend310P3")
+    assert size_of([2, 4, 8, 8]) == (16384, 0)
+    assert size_of([17, 33, 1, 2]) == (3 * 2 * 2 * 16 * 16, 0)
+    assert size_of([0, 4, 8, 8]) == (0, 0)
+    assert size_of([2, 4, 8]) == size_of([2, 4, 8, -1]) == size_of([2, 4, 8, 8], True) == size_of([2, 4, 8, 8], groups=0) == wrong
+    assert size_of([2, 4, 8, 8], code=acl.ACL_FLOAT) == wrong
+    assert aclnnop.aclnnCalculateConvolutionWeightSize(None, False, 1, acl.ACL_FLOAT16) == (0, ACLNN_ERR_PARAM_NULLPTR)
+
+
+@pytest.mark.parametrize("dtype", [FLOAT16, FLOAT], ids=str)
+def test_a_kernel_in_blocks(dtype: np.dtype, chip: Any, device: int) -> None:
+    """As the page's program does it: into blocks, and a convolution with the same tensor."""
+    chip("Ascend310P3")
+    shape, size = (5, 20, 3, 2), 2 * 3 * 2 * 1 * 16 * 16
+    weight, x = numbers(shape, dtype, 1), numbers((2, 20, 6, 7), FLOAT16, 2)
+    geometry = Geometry((1, 1), (0, 0), (1, 1))
+    half, source = acl.ACL_FLOAT16, acl.ACL_FLOAT if dtype == FLOAT else acl.ACL_FLOAT16
+    memory = np.full(size, 7, FLOAT16)
+    before = Raw(memory, shape, half, None, acl.ACL_FORMAT_NCHW, shape)
+    status, found = run_raw(
+        "aclnnTransConvolutionWeight",
+        weightIn=Raw(weight, shape, source, None, acl.ACL_FORMAT_NCHW),
+        transposed=False,
+        groups=1,
+        weightOut=before,
+    )
+    assert status == 0
+    blocks = found["weightOut"].reshape(12, 1, 16, 16)
+    expected = np.zeros_like(blocks)
+    for n, c, h, w in np.ndindex(shape):
+        expected[(c // 16 * 3 + h) * 2 + w, n // 16, n % 16, c % 16] = weight[n, c, h, w].astype(FLOAT16)
+    np.testing.assert_array_equal(blocks, expected)
+    arrays = {name: acl.aclCreateIntArray(list(values)) for name, values in zip(("stride", "padding", "dilation"), geometry, strict=False)}
+    status, found = run_raw(
+        "aclnnConvolution",
+        input=Raw(x, x.shape, half, None, acl.ACL_FORMAT_NCHW),
+        weight=Raw(found["weightOut"], shape, half, None, acl.ACL_FORMAT_FRACTAL_Z, blocks.shape),
+        bias=None,
+        **arrays,
+        transposed=False,
+        outputPadding=arrays["padding"],
+        groups=1,
+        output=Raw(np.zeros((2, 5, 4, 6), FLOAT16), (2, 5, 4, 6), half, None, acl.ACL_FORMAT_NCHW),
+        cubeMathType=2,
+    )
+    assert status == 0
+    golden = forward(x.astype(np.float64), weight.astype(FLOAT16).astype(np.float64), geometry)
+    assert_accurate(found["output"], golden, largest=np.abs(golden) + 64)
+    for array in arrays.values():
+        acl.aclDestroyIntArray(array)
+
+
+def test_errors_of_kernels_in_blocks(chip: Any) -> None:
+    shape = (16, 16, 2, 2)
+    case = Case(
+        "aclnnTransConvolutionWeight",
+        {"weightIn": Meta(shape, FLOAT), "transposed": False, "groups": 1, "weightOut": Meta(shape, FLOAT16)},
+    )
+    assert case.status() == ACLNN_ERR_INNER_NULLPTR
+    chip("Ascend310P3")
+    assert case.status() == 0
+    for changes in (
+        {"weightIn": Meta(shape, np.int8)},
+        {"weightIn": Meta(shape, FLOAT, format=2)},
+        {"weightIn": Meta((0, 16, 2, 2), FLOAT)},
+        {"weightOut": Meta(shape, FLOAT)},
+        {"transposed": True},
+        {"groups": 65536},
+    ):
+        assert case.but(**changes).status() == ACLNN_ERR_PARAM_INVALID, changes
+    assert case.but(weightIn=None).status() == ACLNN_ERR_PARAM_NULLPTR
