@@ -232,3 +232,13 @@ def test_the_second_version(device: int, chip: Any) -> None:
     assert case.but(bias=WHOLE[:5]).status() == ACLNN_ERR_PARAM_INVALID
     assert case.but(deqScale=None).status() == ACLNN_ERR_PARAM_NULLPTR
     assert products_of(case, chip) == {"A3", "A2"}
+
+
+def test_scales_as_another_operator_packs_them(device: int) -> None:
+    x1, x2 = factors()
+    scale, offset = SCALE * np.float32(4), np.arange(N, dtype=np.float32) - 10
+    codes = Case("aclnnTransQuantParamV2", {"scale": scale, "offset": offset, "out": np.zeros(N, np.uint64)}).run()
+    kept = (scale.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+    expected = np.clip(golden(x1, x2, kept, offset=offset), -128, 127)
+    result = product(x1, x2, codes, np.zeros((M, N), INT8)).run()
+    assert (np.abs(result - expected) <= 0.501).all()
