@@ -273,7 +273,7 @@ def stubs(emulated: Iterable[str]) -> str:
     for name in emulated:
         if name in known and known[name].single_phase:
             inputs = [(c_type, parameter) for c_type, parameter in known[name].parameters if not _is_result(c_type)]
-            results = ["int"] * (len(known[name].parameters) - len(inputs))
+            results = ["list[int]" if c_type.endswith("**") else "int" for c_type, _ in known[name].parameters if _is_result(c_type)]
             given = ", ".join(f"{parameter}: {_python_type(c_type)}" for c_type, parameter in inputs)
             lines.append(f"def {name}({given}) -> tuple[{', '.join(results)}, int]: ...")
         elif name in known:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 from acl_emu.core import soc
-from acl_emu.core.constants import ACL_FORMAT_NCHW
+from acl_emu.core.constants import ACL_FORMAT_FRACTAL_Z, ACL_FORMAT_NCHW
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT8_E4M3FN, FLOAT16, HIFLOAT8, DType
 from acl_emu.core.errors import AclnnInnerNullptr, AclnnInvalid, AclnnRuntime
+from acl_emu.core.formats import format_name
 from acl_emu.runtime.tensor import IntArray
 from acl_emu.spec import (
     ALL,
@@ -28,11 +29,12 @@ from acl_emu.spec import (
     shape_is,
 )
 from aclnnop.conv.geometry import FLOATS, IMAGES, ConvMath, Limits, Settings, conv_rounding, result_shape, window_of, within_limits
-from aclnnop.conv.windows import correlation, spreading
+from aclnnop.conv.windows import correlation, correlation_in_blocks, spreading
 
 EIGHTS = (HIFLOAT8, FLOAT8_E4M3FN)
 NEWEST = {Product.A950: (*FLOATS, *EIGHTS)}
 Images = Annotated[Operand, In(*FLOATS, rank=(3, 5), formats=IMAGES, on=NEWEST)]
+Kernel = Annotated[Operand, In(*FLOATS, rank=(3, 5), formats=IMAGES | {ACL_FORMAT_FRACTAL_Z}, on=NEWEST)]
 ImagesOut = Annotated[Operand, Out(*FLOATS, rank=(3, 5), formats=IMAGES, on=NEWEST)]
 Bias = Annotated[Operand | None, In(*FLOATS, rank=(1, 5), optional=True)]
 _CUBE = {"stride": 63, "padding": 255, "dilation": 255}
@@ -63,7 +65,7 @@ LIMITS: dict[Product, Limits] = {
 @operator(products=ALL - {Product.A910}, elsewhere=AclnnInvalid)
 def aclnnConvolution(
     input: Images,
-    weight: Images,
+    weight: Kernel,
     bias: Bias,
     stride: IntArrayIn,
     padding: IntArrayIn,
@@ -75,6 +77,10 @@ def aclnnConvolution(
     cubeMathType: ConvMath,
 ) -> Plan:
     """Multiply the windows of images by a kernel, or spread images by one, and add a number to each channel."""
+    require(
+        weight.view.format in IMAGES or (soc.current().product is Product.A310P and weight.rank == 4 and not transposed),
+        f"weight has format {format_name(weight.view.format)}, expected one that names axes on {soc.current().name}",
+    )
     if transposed:
         same_dtype(input, output)
     settings = Settings(stride, padding, dilation, transposed, outputPadding, groups)
@@ -94,7 +100,8 @@ def convolution(x: Operand, weight: Operand, bias: Operand | None, out: Operand,
     within_limits(window, x.rank - 2, settings.transposed, LIMITS.get(soc.current().product, {}))
     if 0 in shape:
         return nothing()
-    plan = spreading if settings.transposed else correlation
+    in_blocks = weight.view.format == ACL_FORMAT_FRACTAL_Z
+    plan = spreading if settings.transposed else correlation_in_blocks if in_blocks else correlation
     return plan(x, weight, bias, out, window, taken)
 
 

@@ -14,16 +14,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from acl_emu.core.constants import ACL_FORMAT_FRACTAL_Z, ACL_FORMAT_NCHW
 from acl_emu.core.dtypes import HIFLOAT8, DType
 from acl_emu.engine import apply
 from acl_emu.engine.casting import cast
 from acl_emu.engine.matmul import Taken, matmul
 from acl_emu.spec import Array, Operand, Plan, direct, mapped
+from aclnnop.conversion.private_formats import from_blocks, storage_shape
+from aclnnop.conversion.trans_convolution_weight import COLUMNS as BLOCK_CHANNELS
 from aclnnop.math.narrow import decoded, encoded
 
 AXES = 3
 """All images have depth, height and width here; those that lack some have length 1 there."""
-_SHEET = 1 << 19
+_SHEET = 1 << 18
 """Numbers that images are put together to: what a second-level cache holds."""
 _FEW_CHANNELS = 16
 """With fewer, a product for each place is not worth it: the places are put together to columns."""
@@ -161,6 +164,13 @@ def correlation(x: Operand, weight: Operand, bias: Operand | None, out: Operand,
     return planned(correlate, (x, weight, bias), out, window, sheets_of(window, x, out), taken)
 
 
+def correlation_in_blocks(x: Operand, weight: Operand, bias: Operand | None, out: Operand, window: Window, taken: Taken) -> Plan:
+    """``correlation`` with a kernel in FRACTAL_Z."""
+    memory = weight.in_view(storage_shape(weight.shape, ACL_FORMAT_NCHW, ACL_FORMAT_FRACTAL_Z, BLOCK_CHANNELS))
+    sheets = sheets_of(window, x, out)
+    return planned(correlate_in_blocks, (x, memory, bias), out, window, sheets, taken, shape=weight.shape)
+
+
 def spreading(x: Operand, weight: Operand, bias: Operand | None, out: Operand, window: Window, taken: Taken) -> Plan:
     """The way back: ``out`` gets the products of ``weight`` with the elements of ``x`` where the windows of ``out`` are."""
     return planned(spread, (x, weight, bias), out, window, sheets_of(window, out, x, together=False), taken)
@@ -182,11 +192,19 @@ def sum_of_channels(values: Array, *, axes: tuple[int, ...]) -> Any:
     return values.sum(axis=axes, dtype=np.float64)
 
 
-def planned(kernel: Any, reads: Sequence[Operand | None], out: Operand, window: Window, sheets: Sheets, taken: Taken) -> Plan:
+def planned(kernel: Any, reads: Sequence[Operand | None], out: Operand, window: Window, sheets: Sheets, taken: Taken, **more: Any) -> Plan:
     """The plan of a kernel here; all of them have the same scratch."""
     types = tuple(operand.dtype for operand in (*reads, out) if operand is not None)
     return direct(
-        kernel, reads=reads, writes=(out,), scratch=scratch_of(window, sheets), window=window, sheets=sheets, taken=taken, types=types
+        kernel,
+        reads=reads,
+        writes=(out,),
+        scratch=scratch_of(window, sheets),
+        window=window,
+        sheets=sheets,
+        taken=taken,
+        types=types,
+        **more,
     )
 
 
@@ -294,6 +312,12 @@ def correlate(
             for number, (place, shift) in enumerate(window.each_tap(sheets.grid)):
                 matmul(taps[number], sheet[place][..., shift : shift + length], rows[..., :length], add=number > 0, taken=taken)
         store(results_in(rows, results.shape[1], count, places, sheets).swapaxes(0, 1), bias, results[block], types[-1])
+
+
+def correlate_in_blocks(x: Array, weight: Array, bias: Array | None, out: Array, *, shape: Sequence[int], **settings: Any) -> None:
+    """The same with a kernel out of its blocks."""
+    kernel = from_blocks(weight, shape, ACL_FORMAT_NCHW, ACL_FORMAT_FRACTAL_Z, BLOCK_CHANNELS)
+    correlate(x, kernel, bias, out, **settings)
 
 
 def spread(

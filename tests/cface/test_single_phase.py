@@ -121,3 +121,30 @@ def test_a_weight_in_blocks(tmp_path: Path) -> None:
 def test_reductions_of_binary_cross_entropy(tmp_path: Path) -> None:
     source = '#include "aclnnop/aclnn_binary_cross_entropy.h"\nint main(void) { return None * 100 + Mean * 10 + Sum; }\n'
     assert run(compile_program(tmp_path, source)).returncode == 12
+
+
+FORMAT = """
+#include "acl/acl.h"
+#include "aclnnop/aclnn_npu_format_cast.h"
+#include <cstdio>
+int main()
+{
+    int64_t shape[] = {20, 40};
+    aclTensor *tensor = aclCreateTensor(shape, 2, ACL_FLOAT16, nullptr, 0, ACL_FORMAT_ND, shape, 2, nullptr);
+    int64_t *lengths = nullptr;
+    uint64_t count = 0;
+    int format = 0;
+    int status = aclnnNpuFormatCastCalculateSizeAndFormat(tensor, ACL_FORMAT_FRACTAL_NZ, -1, &lengths, &count, &format);
+    std::printf("%d %lu %d:", status, (unsigned long)count, format);
+    for (uint64_t i = 0; i < count; i++) std::printf(" %ld", (long)lengths[i]);
+    delete[] lengths;
+    std::printf(" %d\\n", aclnnNpuFormatCastCalculateSizeAndFormat(tensor, 77, -1, &lengths, &count, &format));
+    aclDestroyTensor(tensor);
+    return 0;
+}
+"""
+
+
+def test_a_shape_that_the_program_releases(tmp_path: Path) -> None:
+    done = run(compile_program(tmp_path, FORMAT, suffix=".cpp"), env=clean_environment())
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0 4 29: 3 2 16 16 161002\n", "")

@@ -25,10 +25,18 @@ NAMES = sorted(MODULES)
 
 
 class _Relaid:
-    """Operators whose tensors lie in memory by rules of their own: in blocks, or in rows that are as long as the data say."""
+    """Operators whose tensors lie in memory by rules of their own: contiguous, in blocks, or in rows that are as long as the data say."""
 
     def __contains__(self, name: object) -> bool:
-        if name in ("aclnnTransMatmulWeight", "aclnnNonzeroV2"):
+        if name in (
+            "aclnnTransMatmulWeight",
+            "aclnnNonzeroV2",
+            "aclnnConvertWeightToINT4Pack",
+            "aclnnNpuFormatCast",
+            "aclnnTransConvolutionWeight",
+        ):
+            return True
+        if str(name).startswith(("aclnnWeightQuantBatchMatmul", "aclnnQuantMatmul")):
             return True
         kinds = [tensor_kind(kind) for _, kind in aclnnop.find(str(name)).parameters]
         return any(kind is not None and kind.formats.isdisjoint(STRIDED) for kind in kinds)
