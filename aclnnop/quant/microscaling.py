@@ -47,7 +47,48 @@ def quantised(
     largest: float = 0.0,
     least: float = 0.0,
 ) -> Plan:
-    """Rules and plan of all versions."""
+    """Rules and plan of all versions along one axis."""
+    place = checked(x, axis, roundMode, dstType, blocksize, scaleAlg, y, scales, largest=largest, least=least)
+    if x.size == 0:
+        return nothing()
+    settings: dict[str, Any] = {"axis": place, "block": blocksize, "rounding": roundMode or "rint", "dtype": y.dtype}
+    return direct(in_blocks, reads=(x,), writes=(y, scales), scratch={}, codes=(scaleAlg, largest, least), **settings)
+
+
+def quantised_twice(
+    x: Operand,
+    roundMode: str | None,
+    dstType: int,
+    scaleAlg: int,
+    results: tuple[Operand, Operand, Operand, Operand],
+    *,
+    largest: float = 0.0,
+) -> Plan:
+    """Rules and plan of the versions along the last axis and along the one before it."""
+    y1, scales1, y2, scales2 = results
+    for axis, y, scales in ((-1, y1, scales1), (-2, y2, scales2)):
+        checked(x, axis, roundMode, dstType, UNIT, scaleAlg, y, scales, largest=largest)
+    require(largest == 0 or scaleAlg == 2, f"dstTypeMax is {largest}, expected 0 where scaleAlg is {scaleAlg}")
+    if x.size == 0:
+        return nothing()
+    settings: dict[str, Any] = {"rounding": roundMode or "rint", "dtype": y1.dtype}
+    return direct(in_blocks_both_ways, reads=(x,), writes=results, scratch={}, codes=(scaleAlg, largest, 0.0), **settings)
+
+
+def checked(
+    x: Operand,
+    axis: int,
+    roundMode: str | None,
+    dstType: int,
+    blocksize: int,
+    scaleAlg: int,
+    y: Operand,
+    scales: Operand,
+    *,
+    largest: float = 0.0,
+    least: float = 0.0,
+) -> int:
+    """The place of the axis, once the arguments keep the rules."""
     place = wrap_dim(axis, x, "axis")
     require_type("dstType", dstType, y)
     narrow = y.dtype in FOUR_BITS
@@ -76,10 +117,7 @@ def quantised(
         require(y.contiguous, f"{y.name} of dtype {y.dtype} has strides, expected a contiguous tensor")
     same_shape(x, y)
     shape_is(scales, scales_shape(x.shape, place, blocksize), "of the scales, in pairs")
-    if x.size == 0:
-        return nothing()
-    settings: dict[str, Any] = {"axis": place, "block": blocksize, "rounding": roundMode or "rint", "dtype": y.dtype}
-    return direct(in_blocks, reads=(x,), writes=(y, scales), scratch={}, codes=(scaleAlg, largest, least), **settings)
+    return place
 
 
 def in_blocks(
@@ -102,6 +140,12 @@ def in_blocks(
     y[...] = encoded(result, dtype).reshape(y.shape)
     paired = found.reshape(*values.shape[:-1], pairs, 2)
     scales.view(np.uint8)[...] = np.moveaxis(paired, -2, axis).astype(np.uint8)
+
+
+def in_blocks_both_ways(x: Array, y1: Array, scales1: Array, y2: Array, scales2: Array, **settings: Any) -> None:
+    """Along the last axis, then along the one before it."""
+    in_blocks(x, y1, scales1, axis=x.ndim - 1, block=UNIT, **settings)
+    in_blocks(x, y2, scales2, axis=x.ndim - 2, block=UNIT, **settings)
 
 
 def exponents(maxima: Array, dtype: DType, algorithm: int, largest: float, least: float) -> Array:

@@ -527,6 +527,51 @@ def test_the_documented_microscaling(device: int, chip: Callable[[str], None]) -
     assert (Case("aclnnAntiMxQuant", back).run() == x).all()
 
 
+def test_the_documented_microscaling_both_ways(device: int, chip: Callable[[str], None]) -> None:
+    chip(NEWEST)
+    call = {"x": np.array([[0, 8, 64, 512]], BF16), "roundModeOptional": "rint", "dstType": 36, "scaleAlg": 0}
+    call |= {"y1Out": np.zeros((1, 4), E4M3), "y2Out": np.zeros((1, 4), E4M3)}
+    call |= {"mxscale1Out": mx_scales((1, 4), 1, 32), "mxscale2Out": mx_scales((1, 4), 0, 32)}
+    found = [one.view(np.uint8).ravel().tolist() for one in Case("aclnnDynamicMxQuantWithDualAxis", call).results()]
+    assert found[:2] == [[0, 72, 96, 120], [128, 0]]
+    assert found[2:] == [[0, 120, 120, 120], [0, 0, 122, 0, 125, 0, 128, 0]]
+
+
+@pytest.mark.parametrize("target", [E4M3, E5M2], ids=str)
+@pytest.mark.parametrize("algorithm", [0, 1])
+@pytest.mark.parametrize("shape", [(70, 33), (2, 33, 130), (2, 1, 64, 5)], ids=str)
+def test_microscaling_both_ways(
+    shape: tuple[int, ...], algorithm: int, target: np.dtype[Any], device: int, chip: Callable[[str], None]
+) -> None:
+    """What two calls along one axis give."""
+    chip(NEWEST)
+    for dtype in (FLOAT16, BF16):
+        common = {"x": numbers(shape, dtype, 1, 40), "roundModeOptional": None, "dstType": CODES[target], "scaleAlg": algorithm}
+        expected, outs = [], {}
+        for place, axis in ((1, len(shape) - 1), (2, len(shape) - 2)):
+            y, scales = np.zeros(shape, target), mx_scales(shape, axis, 32)
+            expected += Case("aclnnDynamicMxQuant", {**common, "axis": axis, "blocksize": 32, "yOut": y, "mxscaleOut": scales}).results()
+            outs |= {f"y{place}Out": y, f"mxscale{place}Out": scales}
+        for name, more in (("aclnnDynamicMxQuantWithDualAxis", {}), ("aclnnDynamicMxQuantWithDualAxisV2", {"dstTypeMax": 0.0})):
+            found = Case(name, {**common, **more, **outs}).results(4)
+            assert [one.tobytes() for one in found] == [one.tobytes() for one in expected]
+
+
+def test_microscaling_both_ways_to_four_bits(device: int, chip: Callable[[str], None]) -> None:
+    chip(NEWEST)
+    common = {"x": numbers((34, 66), FLOAT16, 1, 3), "roundModeOptional": "round", "dstType": 40, "scaleAlg": 2, "dstTypeMax": 9.0}
+    empty, expected, scales = np.zeros((34, 33), np.uint8), {}, {}
+    for place, axis in ((1, 1), (2, 0)):
+        scales[f"mxscale{place}Out"] = mx_scales((34, 66), axis, 32)
+        given = {**common, "axis": axis, "blocksize": 32, "mxscaleOut": mx_scales((34, 66), axis, 32)}
+        one = packed_call("aclnnDynamicMxQuantV2", given, {"yOut": empty.copy()}, code=40)
+        expected |= {f"y{place}Out": one["yOut"], f"mxscale{place}Out": one["mxscaleOut"]}
+    packed = {"y1Out": empty.copy(), "y2Out": empty.copy()}
+    found = packed_call("aclnnDynamicMxQuantWithDualAxisV2", {**common, **scales}, packed, code=40)
+    for name, value in expected.items():
+        assert found[name].tobytes() == value.tobytes(), name
+
+
 @pytest.mark.parametrize("rounding", ["rint", "floor", "round", None])
 @pytest.mark.parametrize(("code", "top"), [(40, 2), (41, 0)])
 def test_microscaling_to_four_bits(code: int, top: int, rounding: str | None, device: int, chip: Callable[[str], None]) -> None:
@@ -627,6 +672,16 @@ MX = {
     "yOut": m(3, 70, dtype=E4M3),
     "mxscaleOut": m(3, 2, 2, dtype=E8M0),
 }
+MX_TWICE: dict[str, Any] = {
+    "x": m(3, 70, dtype=BF16),
+    "roundModeOptional": "rint",
+    "dstType": 36,
+    "scaleAlg": 0,
+    "y1Out": m(3, 70, dtype=E4M3),
+    "mxscale1Out": m(3, 2, 2, dtype=E8M0),
+    "y2Out": m(3, 70, dtype=E4M3),
+    "mxscale2Out": m(1, 70, 2, dtype=E8M0),
+}
 CALLS: dict[str, dict[str, Any]] = {
     "aclnnAscendQuant": STATIC,
     "aclnnAscendQuantV3": {**STATIC, "axis": -1},
@@ -695,6 +750,8 @@ CALLS: dict[str, dict[str, Any]] = {
         "amax": m(2),
     },
     "aclnnDynamicMxQuant": MX,
+    "aclnnDynamicMxQuantWithDualAxis": MX_TWICE,
+    "aclnnDynamicMxQuantWithDualAxisV2": {**MX_TWICE, "dstTypeMax": 0.0},
     "aclnnDynamicMxQuantV2": {**MX, "dstTypeMax": 0.0},
     "aclnnDynamicMxQuantV3": {**MX, "dstTypeMax": 0.0, "maxLowBound": 0.0},
     "aclnnAntiMxQuant": {"x": m(3, 70, dtype=E4M3), "mxscale": m(3, 2, 2, dtype=E8M0), "axis": 1, "dstType": 27, "y": m(3, 70, dtype=BF16)},
@@ -705,7 +762,7 @@ ON_NEWEST = {
     "aclnnDynamicQuantV4",
     "aclnnQuantMax",
     "aclnnAntiMxQuant",
-    *(f"aclnnDynamicMxQuant{v}" for v in ("", "V2", "V3")),
+    *(f"aclnnDynamicMxQuant{v}" for v in ("", "V2", "V3", "WithDualAxis", "WithDualAxisV2")),
 }
 OPTIONAL = {"offset", "offsetOptional", "zeroPoints", "activateScaleOptional", "biasOptional"}
 SHAPES: list[tuple[dict[str, Any], str]] = [
@@ -784,6 +841,19 @@ CHOSEN: list[tuple[dict[str, Any], str]] = [
     ({**FOUR, "dstTypeMax": 5.0}, "dstTypeMax is 5"),
     ({**FOUR, "dstTypeMax": math.nan}, "dstTypeMax is nan"),
 ]
+TWICE: list[tuple[dict[str, Any], str]] = [
+    ({"x": m(3, 70)}, "x has dtype"),
+    ({"x": m(70, dtype=BF16)}, "x has 1 dimensions"),
+    ({"dstType": 35}, "dstType is 35"),
+    ({"y2Out": m(3, 70, dtype=E5M2)}, "dstType is 36"),
+    ({"roundModeOptional": "floor"}, "roundModeOptional is 'floor'"),
+    ({"scaleAlg": 2}, "scaleAlg is 2"),
+    ({"y1Out": m(70, 3, dtype=E4M3)}, "y1Out has shape"),
+    ({"y2Out": m(70, 3, dtype=E4M3)}, "y2Out has shape"),
+    ({"mxscale1Out": m(3, 3, dtype=E8M0)}, "mxscale1Out has shape"),
+    ({"mxscale2Out": m(3, 2, 2, dtype=E8M0)}, "mxscale2Out has shape"),
+]
+BOTH_FOUR = {"dstType": 40, "y1Out": Meta((3, 70), 40), "y2Out": Meta((3, 70), 40)}
 WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
     "aclnnGroupedQuantMax": [
         ({"dstType": 35}, "dstType is 35"),
@@ -795,6 +865,13 @@ WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"groupList": m(385, dtype=INT64), "scale": m(385), "amax": m(385)}, "groupList has 385 elements"),
     ],
     "aclnnDynamicMxQuant": BLOCKED,
+    "aclnnDynamicMxQuantWithDualAxis": [*TWICE, ({**BOTH_FOUR, "scaleAlg": 2}, "scaleAlg is 2")],
+    "aclnnDynamicMxQuantWithDualAxisV2": [
+        *TWICE,
+        ({"dstTypeMax": 6.0}, "dstTypeMax is 6"),
+        ({**BOTH_FOUR, "dstTypeMax": 7.0}, "expected 0 where scaleAlg is 0"),
+        ({**BOTH_FOUR, "scaleAlg": 2, "dstTypeMax": 13.0}, "dstTypeMax is 13"),
+    ],
     "aclnnDynamicMxQuantV2": CHOSEN,
     "aclnnDynamicMxQuantV3": [*CHOSEN, ({"maxLowBound": -1.0}, "maxLowBound is -1"), ({"maxLowBound": 1.0}, "maxLowBound is 1")],
     "aclnnAntiMxQuant": [
