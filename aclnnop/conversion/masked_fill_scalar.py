@@ -5,9 +5,10 @@ from typing import Annotated
 
 from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT8, INT64
 from acl_emu.runtime.tensor import Scalar
-from acl_emu.spec import Example, HandleKind, In, InOut, Operand, Plan, between, numbers, operator, scalar_castable
+from acl_emu.spec import Example, HandleKind, In, InOut, Operand, Plan, between, numbers, operator
 from aclnnop.conversion.masked_fill import OLDER, TYPES, filled
 from aclnnop.conversion.moves import EVERY, WIDE
+from aclnnop.index.places import check_number
 
 
 @operator(products=EVERY)
@@ -17,7 +18,7 @@ def aclnnInplaceMaskedFillScalar(
     value: Annotated[Scalar, HandleKind(Scalar, *WIDE)],
 ) -> Plan:
     """Set the elements where ``mask`` is true to ``value``."""
-    scalar_castable(value, "value", selfRef.dtype)
+    check_number(value, "value", selfRef)
     return filled(selfRef, mask, number=value.converted(selfRef.dtype))
 
 

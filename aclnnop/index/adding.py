@@ -9,8 +9,8 @@ import numpy as np
 
 from acl_emu.core.dtypes import BF16, BOOL, DOUBLE, FLOAT, FLOAT16, INT32, INT64
 from acl_emu.runtime.tensor import Scalar
-from acl_emu.spec import Example, Operand, Plan, between, numbers, require, same_dtype, same_shape, scalar_castable, wrap_dim
-from aclnnop.index.places import check_beside
+from acl_emu.spec import Example, Operand, Plan, between, numbers, require, same_dtype, same_shape, wrap_dim
+from aclnnop.index.places import check_beside, check_number
 from aclnnop.index.row_sums import summed
 from aclnnop.index.scattering import Combine, changed, slices
 
@@ -34,7 +34,7 @@ def added(self: Operand, dim: int, index: Operand, source: Operand, alpha: Scala
     """Add the slices of ``source`` along ``dim``, multiplied by ``alpha``."""
     same_dtype(self, source, out)
     axis = check_slices(self, dim, index, source)
-    scalar_castable(alpha, "alpha", self.dtype)
+    check_number(alpha, "alpha", self)
     same_shape(self, out)
     factor: Any = np.asarray(alpha.converted(self.dtype))[()] if with_alpha else None
     plan = changed(slices, self, (index, source), out, axes=(axis,), name=index.name, combine=Combine.ADD, axis=axis, factor=factor)

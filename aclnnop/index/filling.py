@@ -6,8 +6,8 @@ import numpy as np
 
 from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT32, INT64
 from acl_emu.runtime.tensor import Scalar
-from acl_emu.spec import Array, Operand, Plan, same_dtype, same_shape, scalar_castable, wrap_dim
-from aclnnop.index.places import outside
+from acl_emu.spec import Array, Operand, Plan, same_dtype, same_shape, wrap_dim
+from aclnnop.index.places import check_number, outside
 from aclnnop.index.scattering import Changes, changed
 
 TYPES = (FLOAT16, FLOAT, INT32, INT64, BOOL, BF16)
@@ -15,7 +15,7 @@ TYPES = (FLOAT16, FLOAT, INT32, INT64, BOOL, BF16)
 
 def check_fill(self: Operand, dim: int, value: Scalar, out: Operand) -> int:
     """The axis, where everything fits."""
-    scalar_castable(value, "value", self.dtype)
+    check_number(value, "value", self)
     axis = wrap_dim(dim, self)
     same_shape(self, out)
     same_dtype(self, out)

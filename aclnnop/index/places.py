@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from acl_emu.core.dtypes import BOOL
 from acl_emu.core.errors import DeviceFault
-from acl_emu.spec import Array, Operand, require, shape_is
+from acl_emu.runtime.tensor import Scalar
+from acl_emu.spec import Array, Operand, require, scalar_castable, shape_is
 
 
 def within(index: Array, length: int, name: str, *, negative: bool = False, behind: tuple[int, ...] = ()) -> Array:
@@ -90,3 +92,9 @@ def check_tuples(self: Operand, indices: Operand) -> int:
 def check_updates(self: Operand, indices: Operand, updates: Operand, count: int) -> None:
     """161002 for updates that are not one slice for each tuple of ``count`` indices."""
     shape_is(updates, (*indices.shape[:-1], *self.shape[count:]), f"a slice of {self.name} for each tuple of {indices.name}")
+
+
+def check_number(value: Scalar, name: str, self: Operand) -> None:
+    """161002 for a number that cannot be cast to the type of ``self``; truth values take every real one."""
+    if self.dtype is not BOOL or value.dtype.kind == "complex":
+        scalar_castable(value, name, self.dtype)

@@ -24,12 +24,11 @@ from acl_emu.spec import (
     operator,
     same_dtype,
     same_shape,
-    scalar_castable,
     wrap_dim,
 )
 from aclnnop.conversion.moves import NEWER, WIDE
 from aclnnop.index.gathering import NUMBERS, PLACES
-from aclnnop.index.places import along, check_beside, check_no_longer, within
+from aclnnop.index.places import along, check_beside, check_no_longer, check_number, within
 from aclnnop.index.scattering import Changes, Combine, changed, merged, scattered
 
 
@@ -63,7 +62,7 @@ def aclnnScatterValue(
     same_shape(self, out)
     axis = wrap_dim(dim, self)
     check_no_longer(index, self, axis)
-    scalar_castable(value, "value", self.dtype)
+    check_number(value, "value", self)
     number = np.asarray(value.converted(self.dtype)).astype(self.dtype.numpy)
     everywhere = range(max(self.rank, 1))
     return changed(

@@ -205,6 +205,16 @@ def test_masked_fill(device: int, data: st.DataObject) -> None:
         np.testing.assert_array_equal(found, golden)
 
 
+def test_truth_values_take_every_number(device: int) -> None:
+    x, mask = np.zeros(3, np.bool_), np.array([True, False, True])
+    assert Case("aclnnInplaceMaskedFillScalar", {"selfRef": x, "mask": mask, "value": 5}).run().tolist() == mask.tolist()
+    call = {"dim": 0, "index": np.array([1]), "value": 2}
+    assert Case("aclnnInplaceIndexFill", {"selfRef": x, **call}).run().tolist() == [False, True, False]
+    assert Case("aclnnInplaceScatterValue", {"selfRef": x, **call, "reduce": 0}).run().tolist() == [False, True, False]
+    call = {"self": x, "dim": 0, "index": np.array([1]), "source": mask[:1], "alpha": 1, "out": x}
+    assert Case("aclnnIndexAdd", call).run().tolist() == [False, True, False]
+
+
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("by_frequency", [False, True])
 def test_embedding_gradient(dtype: Any, by_frequency: bool, device: int) -> None:

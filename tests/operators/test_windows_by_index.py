@@ -226,6 +226,14 @@ def test_embedding_bag(mode: int, soc: str, chip: Callable[[str], None], device:
     assert found[3].tolist() == (largest.tolist() if mode > 1 else [] if soc == NEWEST else [0] * total)
 
 
+def test_sums_without_the_bag_of_each_index(device: int) -> None:
+    """As torch calls it."""
+    case = example("aclnnEmbeddingBag")
+    whole, part = case.results(), case.but(offset2bag=np.zeros(0, np.int64)).results()
+    assert [one.tolist() for one in part] == [whole[0].tolist(), [], whole[2].tolist(), whole[3].tolist()]
+    assert case.but(offset2bag=Meta((0,), acl.ACL_INT64), mode=1, perSampleWeights=None).status() == ACLNN_ERR_PARAM_INVALID
+
+
 # Faults and errors
 
 
