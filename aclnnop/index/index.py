@@ -26,6 +26,7 @@ from acl_emu.spec import (
     shape_is,
 )
 from aclnnop.index.chosen import as_rows, covered_axes, first_axes, places
+from aclnnop.index.gathering import gathered
 from aclnnop.index.places import within
 
 TYPES = (FLOAT, FLOAT16, BF16, DOUBLE, INT32, INT64, INT16, INT8, UINT8, BOOL)
@@ -46,6 +47,10 @@ def aclnnIndex(
         return nothing()
     chosen = chosen_shape(self, members, axes, out)
     shape_is(out, chosen.shape, "of what indices choose from self")
+    given = [(axis, member) for axis, member in zip(axes, members, strict=True) if member is not None]
+    if len(given) == 1 and given[0][1].dtype is not BOOL:
+        (axis, index) = given[0]
+        return gathered(self, index, out, axis, negative=True)
     return mapped(
         taken,
         reads=(self, *members),

@@ -30,6 +30,7 @@ from aclnnop.conversion.moves import TRAINING
 from aclnnop.index.chosen import as_rows, covered_axes, first_axes, places
 from aclnnop.index.gathering import REAL, except_on
 from aclnnop.index.places import within
+from aclnnop.index.row_sums import summed
 from aclnnop.index.scattering import Changes, Combine, changed, merged, widened
 
 OLDER = except_on(REAL, (BF16,), Product.A910)
@@ -55,7 +56,7 @@ def aclnnIndexPutImpl(
     if not any(member is not None and member.dtype is BOOL for member in members):
         common = broadcast_shape(*integers) if integers else ()
         broadcasts_to((*left[:before], *common, *left[before:]), "that of what indices choose", values)
-    return changed(
+    plan = changed(
         put,
         self,
         (values, *members),
@@ -69,6 +70,10 @@ def aclnnIndexPutImpl(
         before=before,
         combine=Combine.ADD if accumulate else Combine.REPLACE,
     )
+    rows = members[0] if accumulate and covered == [0] and integers else None
+    if rows is None or values.shape != (*rows.shape, *self.shape[1:]):
+        return plan
+    return summed(plan, rows, values, self, self)
 
 
 @aclnnIndexPutImpl.example

@@ -15,7 +15,7 @@ import acl_emu as acl
 import aclnnop
 from acl_emu import ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
 from tests.conftest import message
-from tests.operators.accuracy import FLOATS
+from tests.operators.accuracy import FLOATS, assert_accurate
 from tests.operators.case import Array, Case, Meta, Refused, numbers
 from tests.operators.drawing import layouts, shapes
 from tests.operators.products import products_of
@@ -79,6 +79,20 @@ def test_index_put(device: int, data: st.DataObject) -> None:
         golden = combined(x, [(tuple(map(int, place)), new) for place, new in updates], how)
         call = {"indices": members, "values": values, "accumulate": how == "add", "unsafe": bool(rng.integers(0, 2))}
         agree(Case("aclnnIndexPutImpl", {"selfRef": x, **call}).run(data.draw(layouts)), golden)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_many_rows_that_are_added(dtype: Any, device: int) -> None:
+    """On several threads, in place; indices that count from the end, too."""
+    x, values = numbers((50, 40), dtype, 1), numbers((3, 700, 40), dtype, 2)
+    places = np.random.default_rng(3).integers(0, 49, (3, 700))
+    exact = x.astype(np.float64)
+    np.add.at(exact, places, values.astype(np.float64))
+    call = {"values": values, "accumulate": True, "unsafe": False}
+    for index in (places, places - 50):
+        found = Case("aclnnIndexPutImpl", {"selfRef": x, "indices": [index], **call}).run()
+        assert_accurate(found, exact, largest=np.full(x.shape, 50), ulps=1)
+        assert found[49].tobytes() == x[49].tobytes()
 
 
 def test_index_put_documented_sample(device: int) -> None:

@@ -111,6 +111,23 @@ def test_while_somebody_watches() -> None:
         assert (acl.aclrtResetDevice(0), acl.aclFinalize()) == (0, 0)
 
 
+def test_captured_work(device: int) -> None:
+    """Every run of the model says anew what shape there is."""
+    stream = create_stream()
+    with Nonzero() as call:
+        assert acl.aclmdlRICaptureBegin(stream, acl.ACL_MODEL_RI_CAPTURE_MODE_RELAXED) == 0
+        call.run(stream)
+        model, status = acl.aclmdlRICaptureEnd(stream)
+        assert (status, call.shape()) == (0, [6, 1])
+        for count in (4, 0, 6):
+            x = (np.arange(6) < count).astype(np.float32)
+            assert acl.aclrtMemcpy(call.memory[0], x.nbytes, x, x.nbytes, acl.ACL_MEMCPY_HOST_TO_DEVICE) == 0
+            assert (acl.aclmdlRIExecuteAsync(model, stream), acl.aclrtSynchronizeStream(stream)) == (0, 0)
+            assert call.shape() == [count, 1]
+        assert acl.aclmdlRIDestroy(model) == 0
+    assert acl.aclrtDestroyStream(stream) == 0
+
+
 def test_a_fault_leaves_the_shape_alone(device: int) -> None:
     with Nonzero() as call:
         acl.aclDestroyAclOpExecutor(call.executor)
