@@ -34,7 +34,8 @@ X2Scale = Annotated[Operand, In(*_SCALES, rank=(1, 7), on={Product.A950: (*_SCAL
 YScale = Annotated[Operand | None, In(UINT64, INT64, rank=2, optional=True)]
 Unused = Annotated[Operand | None, In(optional=True)]
 X2Offset = Annotated[Operand | None, In(FLOAT16, FLOAT, rank=(1, 2), optional=True)]
-YOffset = Annotated[Operand | None, In(FLOAT, rank=1, optional=True)]
+YOffset = Annotated[Operand | None, In(optional=True)]
+"""An empty one of any type stands for null, else FLOAT."""
 Bias = Annotated[Operand | None, In(INT32, FLOAT, BF16, FLOAT16, rank=(1, 3), optional=True)]
 Result = Annotated[Operand, Out(FLOAT16, INT8, BF16, INT32, FLOAT, rank=(2, 6))]
 

@@ -87,7 +87,13 @@ class Given(NamedTuple):
 
 def scaled_product(x1: Operand, x2: Operand, given: Given, flags: tuple[bool, bool], group_size: int, out: Operand) -> Plan:
     """The product of the factors, each with its scales; whole numbers with a scale for each column are summed exactly."""
+    require(0 not in given.x2Scale.shape, f"x2Scale has shape {list(given.x2Scale.shape)}, expected no empty dimension")
+    empty: dict[str, Any] = {name: None for name, one in zip(Given._fields, given, strict=True) if one is not None and 0 in one.shape}
+    given = given._replace(**empty)  # clients pass empty tensors for null ones
     require(given.x1Offset is None, "x1Offset has a value, expected a null pointer")
+    if given.yOffset is not None:
+        wanted = f"yOffset has dtype {given.yOffset.dtype} and shape {list(given.yOffset.shape)}, expected {FLOAT} and one dimension"
+        require(given.yOffset.dtype is FLOAT and given.yOffset.rank == 1, wanted)
     left, right = (operand.transposed() if flag else operand for operand, flag in zip((x1, x2), flags, strict=True))
     rows, inner = left.shape[-2], left.shape[-1] * (8 if x1.dtype in EIGHT_FOR_ONE else 1)
     lefts = weight_of(left, rows)

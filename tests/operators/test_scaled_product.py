@@ -213,6 +213,8 @@ WRONG: list[tuple[Case, dict[str, Any]]] = [
     (WHOLE, {"x1Offset": Meta((5,), FLOAT)}),
     (WHOLE, {"yScale": Meta((1, 32), np.uint64)}),
     (WHOLE, {"yOffset": Meta((32,), FLOAT)}),
+    (WHOLE, {"yOffset": Meta((32,), BF16)}),
+    (WHOLE, {"x2Scale": Meta((0,), FLOAT)}),
     (WHOLE, {"x1Scale": Meta((4,), FLOAT)}),
     (WHOLE, {"x2Scale": Meta((31,), FLOAT)}),
     (WHOLE, {"x1Scale": None}),
@@ -247,6 +249,7 @@ def test_parameter_errors(call: Case, changes: dict[str, Any], chip: Any) -> Non
 def test_null_pointers_and_products(chip: Any) -> None:
     for name in ("x1", "x2", "x2Scale", "out"):
         assert WHOLE.but(**{name: None}).status() == ACLNN_ERR_PARAM_NULLPTR
+    assert WHOLE.but(yOffset=Meta((0,), BF16), bias=Meta((0,), INT32)).status() == 0  # as torch_npu has it
     assert products_of(WHOLE, chip) == {"950", "A3", "A2", "310P"}
     blocked = Case("aclnnQuantMatmulWeightNz", WHOLE.arguments)
     assert products_of(blocked, chip) == {"950", "A3", "A2", "310P"}
