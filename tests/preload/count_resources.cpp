@@ -37,6 +37,15 @@ extern "C" aclTensor* aclCreateTensor(const int64_t* dims, uint64_t count, aclDa
     return tensor;
 }
 
+// A list takes its tensors along.
+extern "C" aclnnStatus aclDestroyTensorList(const aclTensorList* list) {
+    uint64_t count = 0;
+    aclGetTensorListSize(list, &count);
+    const aclnnStatus status = NEXT(aclDestroyTensorList, list);
+    if (status == 0) { tensors -= static_cast<int>(count); }
+    return status;
+}
+
 __attribute__((destructor)) static void Report() {
     std::fprintf(stderr, "%d", made.load());
     const std::pair<const char*, int> left[] = {{"libraries", libraries}, {"devices", devices}, {"streams", streams},
