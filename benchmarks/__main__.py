@@ -27,7 +27,9 @@ def operator_rows(only: str, failed: list[str], *, full: bool) -> list[Row]:
     rows: dict[tuple[str, str, str, str], Row] = {}
     for chip in dict.fromkeys(subject.chip for subject in SUBJECTS if only.lower() in subject.operator.lower()):
         command = [sys.executable, "-m", "benchmarks.operators", "--only", only, "--chip", chip, *(["--full"] if full else [])]
-        with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "ACL_EMU_SOC": chip}, stdout=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, "ACL_EMU_SOC": chip, "ACL_EMU_COMPILE": "wait"}, stdout=subprocess.PIPE, text=True
+        ) as process:
             assert process.stdout is not None
             for line in process.stdout:
                 found = json.loads(line)
@@ -51,7 +53,7 @@ def show(row: Row) -> None:
     print(
         f"{row.subject:44.44} {row.dtype:8} {row.size:6} {row.layout:10} {page.milliseconds(row.emulator):>8} ms"
         f"  torch {page.milliseconds(row.torch):>8} ms  ratio {page.number(row.ratio):>5}  bound {page.number(row.share):>5}"
-        f"  in order {page.number(row.order):>5}  {row.note}",
+        f"  in order {page.number(row.order):>5}  single steps {page.number(row.single):>5}  {row.note}",
         flush=True,
     )
 

@@ -15,7 +15,7 @@ from acl_emu.cface import toolkit
 
 SOURCE = Path(__file__).with_name("small_calls.c")
 OBJECTS = ("created", "scalars", "arrays", "allocated", "copied", "copied_from_heap")
-LOOPS = ("waited", "queued", "planned", "offsets", "listed", "lives", *OBJECTS)
+LOOPS = ("waited", "queued", "planned", "offsets", "shapes", "listed", "lives", *OBJECTS)
 
 
 @lru_cache(maxsize=None)

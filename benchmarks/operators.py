@@ -24,6 +24,7 @@ from benchmarks.compare import Disagreement, agree
 from benchmarks.emulator import Call
 from benchmarks.layouts import LAYOUTS, lay_out
 from benchmarks.problems import DTYPES, SIZES, SUBJECTS, Draw, Subject
+from benchmarks.single_steps import in_single_steps
 from benchmarks.timing import Budget, Side, calls_for, in_turn
 
 try:
@@ -53,7 +54,7 @@ class Row:
     layout: str
     samples: dict[str, list[float]] = field(default_factory=dict)
     """By side, round by round: the emulator; torch, where it is installed and has such a kernel; torch by way of float32, for matrix
-    products of half types; the emulator on operands in order, where these are not."""
+    products of half types; the emulator on operands in order, where these are not, and without fused steps."""
     bounds: list[float] = field(default_factory=list)
     """Pass by pass what the machine needs at least: bytes over bandwidth, or flops over the speed of a product, at their best."""
     shares: list[float] = field(default_factory=list)
@@ -94,6 +95,11 @@ class Row:
     def order(self) -> float | None:
         """The time on operands in order over this one."""
         return self._over("contiguous")
+
+    @property
+    def single(self) -> float | None:
+        """The time without fused steps over this one."""
+        return self._over("single")
 
     @property
     def bound(self) -> float | None:
@@ -282,6 +288,12 @@ def measure(subject: Subject, dtype: str, size: str, layout: str, *, everything:
                 contest.row.note = "half tensors only with FULL=1"
         if size == "large":
             contest.bound()
+            if subject.kind in ("element", "row") and layout == "contiguous":
+                with in_single_steps():
+                    single = Contest(subject, dtype, size, layout)
+                calls.enter_context(single.call)
+                agree(contest.expected, single.expected, np.dtype(DTYPES[dtype]))
+                contest.sides["single"] = single.sides["emulator"]
         return contest.result()
 
 

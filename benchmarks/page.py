@@ -76,13 +76,14 @@ def number(value: float | None) -> str:
 
 def _tables(rows: Sequence[Row], *, torch: bool) -> list[str]:
     """Rows of one size and layout, with the columns that any of them has."""
-    bound, order = (any(numbers) for numbers in zip(*((row.share is not None, row.order is not None) for row in rows), strict=True))
-    heads = ["operator", "dtype", "ms"] + ["torch ms", "torch / emulator"] * torch + ["share of bound"] * bound + ["× in order"] * order
+    bound, order, single = (any(getattr(row, column) is not None for row in rows) for column in ("share", "order", "single"))
+    heads = ["operator", "dtype", "ms"] + ["torch ms", "torch / emulator"] * torch + ["share of bound"] * bound
+    heads += ["× in order"] * order + ["× without fused steps"] * single
     lines = []
     for row in rows:
         line = [row.subject + (" †" if torch and row.composite else ""), row.dtype, milliseconds(row.emulator)]
         line += [milliseconds(row.torch), number(row.ratio)] * torch + [number(row.share)] * bound
-        lines.append(line + [number(row.order and 1 / row.order)] * order)
+        lines.append(line + [number(row.order and 1 / row.order)] * order + [number(row.single)] * single)
     return table(heads, lines)
 
 
@@ -128,6 +129,7 @@ def _small(seconds: dict[str, float]) -> list[str]:
         "C queued": "from C: both phases, 10,000 queued",
         "C planned": "from C: phase one repeated, executor destroyed",
         "C offsets": "from C: four tensors at another offset made, both phases, synchronize, tensors destroyed",
+        "C shapes": "from C: four tensors of a shape that was not seen made, both phases, synchronize, tensors destroyed",
         "C listed": "from C: both phases and synchronize of an operator over lists of 8 tensors",
         "C created": "from C: create and destroy a tensor",
         "C scalars": "from C: create and destroy a scalar",
@@ -139,13 +141,16 @@ def _small(seconds: dict[str, float]) -> list[str]:
         "Python queued": "from Python: both phases, 10,000 queued",
         "Python planned": "from Python: phase one repeated, executor destroyed",
     }
-    rows = ((text, f"{seconds[name] * 1e6:.2f}", number(seconds[name] / seconds["numpy"])) for name, text in texts.items())
+    rows = (
+        (text, f"{seconds[name] * 1e6:.2f}", number(seconds[name] / seconds["numpy"]), number(seconds[name] / seconds["callback"]))
+        for name, text in texts.items()
+    )
     return [
         "## 8 elements of SmoothL1LossBackward",
         "",
         "One process: loops in C, which link against the library as programs do, loops in Python and the bare expression take turns.",
         "",
-        *table(("what", "µs a call", "/ numpy"), rows),
+        *table(("what", "µs a call", "/ numpy", "/ callback"), rows),
     ]
 
 
@@ -168,7 +173,16 @@ def _scale(found: dict[str, Any]) -> list[str]:
         ),
         f"{found['lives']['calls']:,} create/run/destroy calls: {found['lives']['growth'] / MEGABYTE:+.2f} MB of resident memory.",
         "",
+        _of_shapes(found["shapes"]),
+        "",
     ]
+
+
+def _of_shapes(found: dict[str, float]) -> str:
+    first, last = (f"{found[name] * 1e6:.0f} µs" for name in ("first", "last"))
+    growth = f"{found['growth'] / MEGABYTE:+.2f} MB"
+    calls = f"{found['calls']:,} shapes, one call each"
+    return f"{calls}: {first} for each of the first 10,000, {last} of the last; {growth} from the 20,000th on."
 
 
 def _programs(found: dict[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ COPY = "a bare copy"
 """What memory lets threads gain: nothing that only moves numbers can do better."""
 STREAMED = "aclnnBinaryCrossEntropyWithLogits"
 WARM, LIVES = 50_000, 1_000_000
+SHAPES, SOME_SHAPES = 100_000, 10_000
 
 
 def available_bytes() -> int:
@@ -124,7 +126,23 @@ def lives() -> dict[str, float]:
     return {"calls": LIVES, "growth": resident[1] - resident[0]}
 
 
-PARTS = {part.__name__: part for part in (elements, threads, streams, lives)}
+def shapes() -> dict[str, float]:
+    """Seconds of a call of a shape that was not seen before, of the first and the last of many, and bytes by which the process grows."""
+    module = c_loops.load()
+    inputs = np.ones(32, np.float32)
+    assert not module.lib.small_prepare(module.ffi.cast("const float *", inputs.ctypes.data))
+    seconds, resident = [], []
+    for _ in range(SHAPES // SOME_SHAPES):
+        before = time.perf_counter()
+        if module.lib.small_shapes(SOME_SHAPES):
+            raise CallFailed("a loop in C failed")
+        seconds.append((time.perf_counter() - before) / SOME_SHAPES)
+        resident.append(resident_bytes())
+    assert not module.lib.small_finish()
+    return {"calls": SHAPES, "first": seconds[0], "last": seconds[-1], "growth": resident[-1] - resident[1]}
+
+
+PARTS = {part.__name__: part for part in (elements, threads, streams, lives, shapes)}
 
 
 def in_process(module: str, *arguments: str, **environment: str) -> dict[str, Any]:
@@ -161,6 +179,7 @@ def measure(rounds: int = 3) -> dict[str, Any]:
         "streams": in_process("benchmarks.scale", "streams"),
         "streams of one thread": in_process("benchmarks.scale", "streams", ACL_EMU_THREADS="1"),
         "lives": in_process("benchmarks.scale", "lives"),
+        "shapes": in_process("benchmarks.scale", "shapes"),
     }
 
 

@@ -3,7 +3,7 @@
 #include "aclnnop/aclnn_foreach_neg.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
 
-enum { TENSORS = 4, ELEMENTS = 8, WORK = 65536 };
+enum { TENSORS = 4, ELEMENTS = 8, AXES = 5, LENGTHS = 10, WORK = 1 << 20 };
 
 static const int64_t dims[] = {ELEMENTS};
 static void *memory[TENSORS];
@@ -140,26 +140,48 @@ int small_copied_from_heap(int calls)
     return copied(calls, host);
 }
 
-/* Phase one and two for tensors at a new offset each time, waited for. */
+/* Both phases for tensors that are made for them, waited for. */
+static int call_once(const int64_t *shape, uint64_t rank, int64_t offset)
+{
+    aclTensor *own[TENSORS];
+    for (int k = 0; k < TENSORS; k++) {
+        own[k] = aclCreateTensor(shape, rank, ACL_FLOAT, NULL, offset, ACL_FORMAT_ND, shape, rank, work);
+    }
+    uint64_t size = 0;
+    aclOpExecutor *executor = NULL;
+    int failed = aclnnSmoothL1LossBackwardGetWorkspaceSize(own[0], own[1], own[2], 0, 1.0f, own[3], &size, &executor);
+    failed = failed ? failed : aclnnSmoothL1LossBackward(NULL, size, executor, stream);
+    failed = failed ? failed : aclrtSynchronizeStream(stream);
+    for (int k = 0; k < TENSORS; k++) {
+        int destroyed = aclDestroyTensor(own[k]);
+        failed = failed ? failed : destroyed;
+    }
+    return failed;
+}
+
+/* At a new offset each time. */
 int small_offsets(int calls)
 {
     static int64_t offset;
     int failed = 0;
     for (int i = 0; i < calls && !failed; i++) {
-        aclTensor *own[TENSORS];
         offset = (offset + 1) % (WORK / sizeof(float) - ELEMENTS);
-        for (int k = 0; k < TENSORS; k++) {
-            own[k] = aclCreateTensor(dims, 1, ACL_FLOAT, NULL, offset, ACL_FORMAT_ND, dims, 1, work);
+        failed = call_once(dims, 1, offset);
+    }
+    return failed;
+}
+
+/* In a new shape each time: LENGTHS to the power of AXES of them, the smaller ones first. */
+int small_shapes(int calls)
+{
+    static int64_t number;
+    int failed = 0;
+    for (int i = 0; i < calls && !failed; i++, number++) {
+        int64_t shape[AXES], rest = number;
+        for (int k = AXES - 1; k >= 0; k--, rest /= LENGTHS) {
+            shape[k] = 2 + rest % LENGTHS;
         }
-        uint64_t size = 0;
-        aclOpExecutor *executor = NULL;
-        failed = aclnnSmoothL1LossBackwardGetWorkspaceSize(own[0], own[1], own[2], 0, 1.0f, own[3], &size, &executor);
-        failed = failed ? failed : aclnnSmoothL1LossBackward(NULL, size, executor, stream);
-        failed = failed ? failed : aclrtSynchronizeStream(stream);
-        for (int k = 0; k < TENSORS; k++) {
-            int destroyed = aclDestroyTensor(own[k]);
-            failed = failed ? failed : destroyed;
-        }
+        failed = call_once(shape, AXES, 0);
     }
     return failed;
 }

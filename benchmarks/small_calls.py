@@ -19,7 +19,7 @@ from benchmarks.timing import Budget, Side, in_turn
 ELEMENTS = 8
 CALLS = 500
 QUEUED = 10_000
-LOOPS = ("waited", "planned", "offsets", "listed", *c_loops.OBJECTS)
+LOOPS = ("waited", "planned", "offsets", "shapes", "listed", *c_loops.OBJECTS)
 
 
 def expression(grad: Any, x: Any, y: Any, beta: float) -> Any:

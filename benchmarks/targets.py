@@ -105,6 +105,7 @@ def of_small_calls(seconds: dict[str, float]) -> list[Verdict]:
             seconds["C offsets"] / (seconds["C waited"] + 4 * seconds["C created"]),
             lambda x: x <= 1.5,
         ),
+        _one("a new shape of a known kind: at most 150 callbacks", seconds["C shapes"] / seconds["callback"], lambda x: x <= 150),
     ]
 
 
@@ -137,6 +138,12 @@ def of_scale(found: dict[str, Any]) -> list[Verdict]:
         _one(f"two streams of one thread overlap: at least {OVERLAP} ×", one_thread["one"] / one_thread["two"], lambda x: x >= OVERLAP),
         _one("two streams of all threads: not slower than one", all_threads["one"] / all_threads["two"], lambda x: x >= 0.95),
         _one("a million create/run/destroy calls: at most 5 MB more", found["lives"]["growth"] / MEGABYTE, lambda x: x <= 5, "MB"),
+        _one(
+            f"100,000 shapes: the last at most {FLAT} × the first",
+            found["shapes"]["last"] / found["shapes"]["first"],
+            lambda x: x <= FLAT,
+        ),
+        _one("100,000 shapes: at most 5 MB more from the 20,000th on", found["shapes"]["growth"] / MEGABYTE, lambda x: x <= 5, "MB"),
     ]
 
 

@@ -25,7 +25,7 @@ from acl_emu.core import soc
 from acl_emu.engine import bindings
 from acl_emu.engine.render import source_of
 from acl_emu.spec import Operator
-from acl_emu.spec.kinds import BoolKind, IntKind
+from acl_emu.spec.kinds import BoolKind, FloatKind, IntKind
 from aclnnop.registry import MODULES
 
 _ROOT = Path(aclnnop.__file__).parent.parent
@@ -87,10 +87,15 @@ def collected(note: Path) -> Iterator[str]:
 
 
 def _calls(operator: Operator, example: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    return itertools.product(*(_values(kind, example[name]) for name, kind in operator.parameters))
+    """With every choice; and with each number as 1, which formulas that divide by it are simpler for."""
+    choices = {name: _choices(kind, example[name]) for name, kind in operator.parameters}
+    yield from itertools.product(*choices.values())
+    for name, kind in operator.parameters:
+        if isinstance(kind, FloatKind) and example[name] != 1:
+            yield from itertools.product(*{**choices, name: [1.0]}.values())
 
 
-def _values(kind: Any, value: Any) -> list[Any]:
+def _choices(kind: Any, value: Any) -> list[Any]:
     if isinstance(kind, IntKind) and kind.choices:
         return [choice.value for choice in kind.choices]
     return [False, True] if isinstance(kind, BoolKind) else [value]

@@ -6,6 +6,7 @@ ACL_EMU_NATIVE=0 is set, numpy runs it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -17,7 +18,7 @@ import numpy.typing as npt
 from acl_emu.core import dtypes, soc
 from acl_emu.engine.bindings import Nest, library, nest_of
 from acl_emu.engine.capture import Input, capture
-from acl_emu.engine.graph import DType, Graph, Uncapturable
+from acl_emu.engine.graph import DType, Uncapturable
 from acl_emu.engine.lower import lower
 from acl_emu.engine.program import Layout
 from acl_emu.engine.render import Fusion, Late
@@ -82,6 +83,85 @@ def _made(
 ) -> Nest | None:
     if library() is None or any(0 in layout.shape for layout in (*reads, *writes)):
         return None
+    program = programs.find(kernel, inputs, reads, writes, attributes, via, compute, tuple(raw))
+    if program is None:
+        return None
+    layouts = (*reads, *writes)
+    numbers = nest_of(program, layouts)
+    elements = max(math.prod(layout.shape) for layout in layouts)
+    return None if numbers is None else Nest(numbers, len(layouts), elements, on_host=on_host)
+
+
+class _Programs:
+    """Programs by kind of call: they know no lengths, so one serves all calls whose lengths follow the same pattern."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, bytes | None] = {}
+
+    def find(
+        self,
+        kernel: Callable[..., Any],
+        inputs: Sequence[Input | None],
+        reads: Sequence[Layout],
+        writes: Sequence[Layout],
+        attributes: dict[str, Any],
+        via: DType | None,
+        compute: DType | None,
+        raw: tuple[bool, ...],
+    ) -> bytes | None:
+        """The program that computes ``kernel``; None where numpy has to."""
+        present = [one if one is None else (one.dtype, one.casts) for one in inputs]
+        stored = [layout.dtype for layout in writes]
+        key: Any = (kernel, *present, *stored, *identified(attributes), via, compute, raw, pattern_of((*reads, *writes)), soc.compiling())
+        try:
+            if key in self._known and _requests is None:
+                return self._known[key]
+        except TypeError:  # an attribute that has no hash
+            key = None
+        program, is_sized = _made_program(kernel, inputs, reads, writes, attributes, via, compute, raw)
+        if key is not None and not is_sized:
+            if len(self._known) >= _MOST_PROGRAMS:
+                self._known.pop(next(iter(self._known)))
+            self._known[key] = program
+        return program
+
+    def clear(self) -> None:
+        """Forget all: for tests that exchange the engine."""
+        self._known.clear()
+
+
+def identified(attributes: dict[str, Any]) -> tuple[tuple[str, Any, Any], ...]:
+    """Attributes with what tells their values apart: numbers that are equal may differ in type or sign."""
+    return tuple((name, value, (type(value), repr(value))) for name, value in attributes.items())
+
+
+programs = _Programs()
+_MOST_PROGRAMS = 4096
+
+
+def pattern_of(layouts: Sequence[Layout]) -> tuple[int, ...]:
+    """Which lengths are 1, and which are the same: what a graph can depend on, unless its kernel looks at lengths."""
+    numbers = {1: 1}
+    found: list[int] = []
+    for layout in layouts:
+        found.append(-len(layout.shape))
+        found.extend([numbers.setdefault(length, len(numbers) + 1) for length in layout.shape])
+    return tuple(found)
+
+
+def _made_program(
+    kernel: Callable[..., Any],
+    inputs: Sequence[Input | None],
+    reads: Sequence[Layout],
+    writes: Sequence[Layout],
+    attributes: dict[str, Any],
+    via: DType | None,
+    compute: DType | None,
+    raw: Sequence[bool],
+) -> tuple[bytes | None, bool]:
+    """A program, and whether it may hold for these lengths only."""
+    entries = library()
+    assert entries is not None
     try:
         graph = capture(kernel, inputs, attributes)
         if via is not None and via != compute:
@@ -89,20 +169,10 @@ def _made(
                 graph.cast(node, via) if node.dtype == compute and layout.dtype != via and not as_stored else node
                 for node, layout, as_stored in zip(graph.outputs, writes, raw, strict=False)
             ]
-        return _nest(graph, reads, writes, on_host=on_host)
+        request = None if _requests is None else _requests.append
+        return lower(graph, reads, writes, entries.tables, request=request, late=_late).numbers(), graph.is_sized
     except Uncapturable:
-        return None
-
-
-def _nest(graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], *, on_host: bool) -> Nest | None:
-    entries = library()
-    assert entries is not None
-    request = None if _requests is None else _requests.append
-    program = lower(graph, reads, writes, entries.tables, request=request, late=_late).numbers()
-    layouts = (*reads, *writes)
-    numbers = nest_of(program, layouts)
-    elements = max(int(np.prod(layout.shape)) for layout in layouts)
-    return None if numbers is None else Nest(numbers, len(layouts), elements, on_host=on_host)
+        return None, True
 
 
 def _late(fusion: Fusion) -> Late | None:
@@ -131,7 +201,7 @@ def apply(
     Truth values stay what they are.
     """
     layouts = tuple(map(layout_of, inputs)), tuple(map(layout_of, outputs))
-    nest = nest_for(kernel, *layouts, np.dtype(dtype), tuple(sorted(attributes.items())))
+    nest = nest_for(kernel, *layouts, np.dtype(dtype), identified(attributes))
     if nest is not None and nest.run([array.ctypes.data for array in (*inputs, *outputs)]):
         return
     with np.errstate(all="ignore"):
@@ -147,8 +217,8 @@ def nest_for(
     reads: tuple[Layout, ...],
     writes: tuple[Layout, ...],
     dtype: DType,
-    attributes: tuple[tuple[str, Any], ...],
+    attributes: tuple[tuple[str, Any, Any], ...],
 ) -> Nest | None:
-    """The nest that ``apply`` runs on arrays that lie like these, by address."""
+    """The nest that ``apply`` runs on arrays that lie like these, by address; attributes as ``identified`` gives them."""
     inputs = [Input(layout.shape, layout.dtype, () if layout.dtype == np.bool_ else (dtype,)) for layout in reads]
-    return _made(kernel, inputs, reads, writes, dict(attributes), on_host=True)
+    return _made(kernel, inputs, reads, writes, {name: value for name, value, _ in attributes}, on_host=True)

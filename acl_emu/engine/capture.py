@@ -47,7 +47,7 @@ def capture(kernel: Callable[..., Any], inputs: Sequence[Input | None], attribut
         if not isinstance(symbol, Symbol):
             raise Uncapturable("a result does not depend on the inputs")
         graph.outputs.append(symbol.node)
-        graph.shapes.append(symbol.shape)
+        graph.shapes.append(symbol.lengths)
     return graph
 
 
@@ -89,7 +89,14 @@ class Symbol(NDArrayOperatorsMixin):
     def __init__(self, graph: Graph, node: Node, shape: Shape) -> None:
         self.graph = graph
         self.node = node
-        self.shape = shape
+        self.lengths = shape
+        """What the engine works with; kernels ask for ``shape``."""
+
+    @property
+    def shape(self) -> Shape:
+        """Its lengths, for the kernel, whose graph then holds for these only."""
+        self.graph.is_sized = True
+        return self.lengths
 
     @property
     def dtype(self) -> DType:
@@ -99,7 +106,7 @@ class Symbol(NDArrayOperatorsMixin):
     @property
     def ndim(self) -> int:
         """Number of dimensions."""
-        return len(self.shape)
+        return len(self.lengths)
 
     @property
     def size(self) -> int:
@@ -148,7 +155,7 @@ class Symbol(NDArrayOperatorsMixin):
             return self.apply("where", [BOOL, dtype, dtype], dtype, condition, *branches)
         if function is np.broadcast_to and not options:
             symbol, shape = arguments
-            if symbol.shape != symbol.node.shape:
+            if symbol.lengths != symbol.node.shape:
                 raise Uncapturable("the kernel broadcasts an array whose axes do not line up")
             return self._made(self.graph.broadcast(symbol.node, tuple(shape)), tuple(shape))
         if function in _METHODS:
@@ -226,18 +233,18 @@ class Symbol(NDArrayOperatorsMixin):
     def reshape(self, *shape: Any) -> Symbol:
         """The same elements; only axes of length 1 may come and go."""
         wanted: Shape = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else tuple(shape)
-        if long_axes(wanted) != long_axes(self.shape):
-            raise Uncapturable(f"the kernel reshapes {self.shape} to {wanted}")
+        if long_axes(wanted) != long_axes(self.lengths):
+            raise Uncapturable(f"the kernel reshapes {self.lengths} to {wanted}")
         return self._made(self.node, wanted)
 
     def squeeze(self, axis: int | None = None) -> Symbol:
         """Without axes of length 1."""
         gone = range(self.ndim) if axis is None else (axis % self.ndim,)
-        return self.reshape(tuple(length for one, length in enumerate(self.shape) if one not in gone or length != 1))
+        return self.reshape(tuple(length for one, length in enumerate(self.lengths) if one not in gone or length != 1))
 
     def astype(self, dtype: Any, copy: bool = True) -> Symbol:
         """The same elements in another type."""
-        return self._made(self.graph.cast(self.node, np.dtype(dtype)), self.shape)
+        return self._made(self.graph.cast(self.node, np.dtype(dtype)), self.lengths)
 
     # Making nodes
 
@@ -257,12 +264,12 @@ class Symbol(NDArrayOperatorsMixin):
     @staticmethod
     def _common(symbols: Sequence[Symbol]) -> tuple[Shape, Shape]:
         """The shapes of a result: as the kernel sees it, and as its node broadcasts."""
-        if any(symbol.shape != symbol.node.shape for symbol in symbols):
+        if any(symbol.lengths != symbol.node.shape for symbol in symbols):
             # Axes were dropped or added: such symbols only combine with their likes.
-            if len({(symbol.shape, symbol.node.shape) for symbol in symbols}) > 1:
+            if len({(symbol.lengths, symbol.node.shape) for symbol in symbols}) > 1:
                 raise Uncapturable("the kernel combines arrays whose axes do not line up")
-            return symbols[0].shape, symbols[0].node.shape
-        shape = np.broadcast_shapes(*(symbol.shape for symbol in symbols))
+            return symbols[0].lengths, symbols[0].node.shape
+        shape = np.broadcast_shapes(*(symbol.lengths for symbol in symbols))
         return shape, shape
 
     def _made(self, node: Node, shape: Shape) -> Symbol:
@@ -270,7 +277,7 @@ class Symbol(NDArrayOperatorsMixin):
 
     def _axes(self, axis: Any) -> frozenset[int]:
         """Counted from the end."""
-        if self.shape != self.node.shape:
+        if self.lengths != self.node.shape:
             raise Uncapturable("the kernel reduces an array whose axes do not line up")
         wanted = range(self.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
         return frozenset(one % self.ndim - self.ndim for one in wanted)
@@ -289,9 +296,9 @@ class Symbol(NDArrayOperatorsMixin):
         if not axes:
             return self.astype(dtype)
         rank = self.ndim
-        kept = tuple(1 if i - rank in axes else length for i, length in enumerate(self.shape))
-        shape = kept if keepdims else tuple(length for i, length in enumerate(self.shape) if i - rank not in axes)
-        if kept != self.shape:
+        kept = tuple(1 if i - rank in axes else length for i, length in enumerate(self.lengths))
+        shape = kept if keepdims else tuple(length for i, length in enumerate(self.lengths) if i - rank not in axes)
+        if kept != self.lengths:
             return self._made(self.graph.node(op, (self.node,), kept, dtype, detail=axes), shape)
         only = self.astype(dtype)
         # A sum begins with zero: that of a negative zero is positive.
@@ -310,7 +317,7 @@ class Symbol(NDArrayOperatorsMixin):
         if len(axes) != 1:
             raise Uncapturable(f"the kernel takes the {op} along several axes")
         result = np.dtype(dtype) if dtype is not None else self.dtype if self.dtype.kind == "f" else INT64
-        return self._made(self.graph.node(op, (self.astype(result).node,), self.shape, result, detail=axes), self.shape)
+        return self._made(self.graph.node(op, (self.astype(result).node,), self.lengths, result, detail=axes), self.lengths)
 
 
 def _log_add_exp(x: Any, y: Any) -> Symbol:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from acl_emu.engine import nest_for
+from acl_emu.engine import identified, nest_for
 from acl_emu.engine.bindings import address_of
 from acl_emu.engine.calls import MOST_OPERANDS, done_by
 from acl_emu.engine.functions import function
@@ -108,7 +108,7 @@ class Chain:
     ) -> None:
         """Next, what ``apply`` does: ``writes = kernel(*reads, **attributes)``."""
         layouts = [tuple(part.layout for part in parts) for parts in (reads, writes)]
-        nest = nest_for(kernel, *layouts, np.dtype(dtype), tuple(sorted(attributes.items())))
+        nest = nest_for(kernel, *layouts, np.dtype(dtype), identified(attributes))
         if nest is None:
             self._complete = False
         else:

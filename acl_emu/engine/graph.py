@@ -55,14 +55,17 @@ class Graph:
         self.outputs: list[Node] = []
         self.shapes: list[Shape] = []
         """The shapes that the kernel gave its results: those of the nodes, but for axes of length 1."""
+        self.is_sized = False
+        """Whether the kernel has looked at lengths, so that the graph may be another one for others."""
         self._known: dict[Any, Node] = {}
 
     def node(self, op: str, arguments: tuple[Node, ...], shape: Shape, dtype: DType, detail: Any = None) -> Node:
-        """The node of a step, without what changes no bit: factors of 1, a sign that is lost, a cast there and back."""
-        if op in ("multiply", "divide") and _is_one(arguments[1]):
+        """The node of a step, without what changes no bit: a division by 1, a sign that is lost, a cast there and back.
+
+        A factor of 1 stays: it costs next to nothing, and without it a graph would be another one for that value of an attribute.
+        """
+        if op == "divide" and arguments[1].op == "constant" and arguments[1].detail == 1:
             return self.broadcast(arguments[0], shape)
-        if op == "multiply" and _is_one(arguments[0]):
-            return self.broadcast(arguments[1], shape)
         if op in ("absolute", "square") and arguments[0].op == "negative":
             arguments = arguments[0].arguments
         if op == "positive" or (op == "cast" and arguments[0].dtype == dtype):
@@ -102,7 +105,3 @@ class Graph:
         for output in self.outputs:
             visit(output)
         return list(seen)
-
-
-def _is_one(node: Node) -> bool:
-    return node.op == "constant" and bool(node.detail == 1)

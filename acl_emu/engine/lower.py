@@ -187,9 +187,9 @@ class _Lowering:
             return False
         return node.op == "input" or all(self.fits_row(argument.resolved) for argument in node.arguments)
 
-    def new_slot(self, dtype: DType, key: Any = None) -> int:
-        """A register; with a key, one that is held for good."""
-        self.width = max(self.width, dtype.itemsize)
+    def new_slot(self, dtype: DType, key: Any = None, *, of_rows: bool = False) -> int:
+        """A register; with a key, one that is held for good. One with a number for each row has room for them, whatever their type."""
+        self.width = max(self.width, 1 if of_rows else dtype.itemsize)
         if key is not None:
             if key not in self._fixed:
                 self._fixed[key] = self.slots
@@ -208,9 +208,9 @@ class _Lowering:
         """A register is free again."""
         self._free.append(slot)
 
-    def constant(self, node: Node, *, spread: bool) -> int:
+    def constant(self, node: Node, *, spread: bool, of_rows: bool = False) -> int:
         """The register of a constant."""
-        slot = self.new_slot(node.dtype, node)
+        slot = self.new_slot(node.dtype, node, of_rows=of_rows)
         entry = self.constants.setdefault(node, [slot, False])
         entry[1] |= spread
         return slot
@@ -462,7 +462,7 @@ class _Filling:
         """When a row is through: finish its reductions, compute what has one value for it, and spread what later tiles need."""
         row, rows, level = self.phase.row, self.all.rows, self.number + 1
         for node, accumulator in accumulators.items():
-            row.append(Step("finish", accumulator, code_of(node.dtype), self.all.new_slot(node.dtype, node)))
+            row.append(Step("finish", accumulator, code_of(node.dtype), self.all.new_slot(node.dtype, node, of_rows=True)))
         for node in self.all.nodes:
             if node in rows and node not in accumulators and self.all.levels[node] == level:
                 self._row_value(node)
@@ -476,18 +476,18 @@ class _Filling:
     def _row_value(self, node: Node) -> int:
         """The register that has a number of a node for each row."""
         if node.op == "constant":
-            return self.all.constant(node, spread=True)
+            return self.all.constant(node, spread=True, of_rows=True)
         key = node if node in self.all.rows else (node, "row", self.number)
         known = self.all.fixed(key)
         if known is not None:
             return known
         if is_loaded(node):
-            slot = self.all.new_slot(node.dtype, key)
+            slot = self.all.new_slot(node.dtype, key, of_rows=True)
             self.phase.row.append(Step("load", code_of(node.dtype), _loaded_from(node), slot))
             return slot
         arguments = [argument.resolved for argument in node.arguments]
         sources = tuple(map(self._row_value, arguments))
-        slot = self.all.new_slot(node.dtype, key)
+        slot = self.all.new_slot(node.dtype, key, of_rows=True)
         if node.op == "cast":
             self.phase.row.append(Step("cast", code_of(node.dtype), sources[0], slot, code_of(arguments[0].dtype)))
         else:

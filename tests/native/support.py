@@ -32,6 +32,7 @@ def engine_is(entries: engine.Entries | None) -> Iterator[None]:
 
     def forget() -> None:
         plans.forget()
+        native.programs.clear()
         native.nest_for.cache_clear()
         functions.function.cache_clear()
 
@@ -67,7 +68,7 @@ def nest_of(kernel: Callable[..., Any], inputs: Sequence[Array], outputs: Sequen
     """The nest that native.apply runs."""
     dtype = np.dtype(options.pop("dtype", np.float32))
     layouts = tuple(map(native.layout_of, inputs)), tuple(map(native.layout_of, outputs))
-    return native.nest_for(kernel, *layouts, dtype, tuple(sorted(options.items())))
+    return native.nest_for(kernel, *layouts, dtype, native.identified(options))
 
 
 def run(kernel: Callable[..., Any], inputs: Sequence[Array], *outputs: Array, **options: Any) -> Array:

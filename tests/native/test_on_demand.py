@@ -52,6 +52,11 @@ def two_results(x: Array, y: Array) -> tuple[Array, Array]:
     return first, np.cosh(first) * x
 
 
+def forget() -> None:
+    engine.programs.clear()
+    engine.nest_for.cache_clear()
+
+
 @pytest.fixture
 def workshop(tmp_path: Path) -> Iterator[Callable[[str], on_demand._Workshop]]:
     """``workshop("wait")`` begins anew, as another process would, with the same cache."""
@@ -62,12 +67,12 @@ def workshop(tmp_path: Path) -> Iterator[Callable[[str], on_demand._Workshop]]:
             patch.setattr(soc, "compiling", lambda: mode)
             made = on_demand._Workshop()
             patch.setattr(on_demand, "_workshop", made)
-            engine.nest_for.cache_clear()
+            forget()
             return made
 
         yield begin
         on_demand._workshop.close()
-    engine.nest_for.cache_clear()
+    forget()
     on_demand._command.cache_clear()
     on_demand._origin.cache_clear()
 

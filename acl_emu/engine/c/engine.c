@@ -146,13 +146,18 @@ static void load_rows(const job *work, buffers *own, int64_t index, int64_t lane
     const operand_view *operand = &work->operands[index];
     const size_t size = at->n * (size_t)item_of(lane);
     const int ready = lies_ready(work, index), one = is_one(operand);
+    if (one && !work->transposed[index] && at->rows > 1 && row_step(&operand->outer, at) == operand->item) { /* a number for each row, side by side */
+        acl_emu_engine_tiles->cast[lane][operand->dtype](own->gathered, base_of(work, index, at->outer), (size_t)at->rows);
+        acl_emu_engine_tiles->spread[item_of(lane)](to, own->gathered, at->n, (size_t)at->rows);
+        return;
+    }
     for (int64_t r = 0; r < at->rows; r++, to += size) {
         const place row = {.outer = at->outer + r, .rows = 1, .first = at->first, .n = at->n};
         int64_t step;
         if (one && !work->transposed[index]) {
             acl_emu_engine_tiles->cast[lane][operand->dtype](to, base_of(work, index, row.outer), 1);
             if (at->n > 1) {
-                acl_emu_engine_tiles->spread[item_of(lane)](to, to, at->n);
+                acl_emu_engine_tiles->spread[item_of(lane)](to, to, at->n, 1);
             }
         } else if (ready) {
             acl_emu_engine_tiles->cast[lane][operand->dtype](to, find_row(work, own, index, &row, &step), at->n);
@@ -170,6 +175,12 @@ static void load(const job *work, buffers *own, const step *s, const place *at)
     if (lies_ready(work, s->y)) {
         int64_t step;
         char *there = find_row(work, own, s->y, at, &step);
+        own->in_memory[s->z] = 0;
+        if (work->only_reduced && at->rows > 1) {
+            own->slot[s->z] = there;
+            own->in_memory[s->z] = step;
+            return;
+        }
         if (at->rows == 1 || step == (int64_t)at->n * operand->item) {
             if (is_same(operand->dtype, lane, there)) {
                 own->slot[s->z] = there;
@@ -186,6 +197,9 @@ static void load(const job *work, buffers *own, const step *s, const place *at)
         }
         own->held[s->z] = row;
         own->held_count[s->z] = at->n;
+    }
+    if (at->rows > 1) {
+        own->held[s->z] = -1;
     }
     own->slot[s->z] = register_of(own, s->z);
     load_rows(work, own, s->y, lane, own->slot[s->z], at);
@@ -249,7 +263,11 @@ static void reduce(const job *work, const buffers *own, const step *s, const pla
     const reduction *by = reduction_of(work, s->x);
     const char *elements = own->slot[s->z];
     if (work->loops->shape == COLUMNS) {
-        by->lanes(own->accumulator[s->x], elements, at->n, at->outer);
+        by->lanes(own->accumulator[s->x], elements, at->n, at->outer, at->rows, own->in_memory[s->z] ? own->in_memory[s->z] : (int64_t)at->n * item);
+        return;
+    }
+    if (by->rows && work->whole_rows) {
+        by->rows(own->accumulator[s->x], elements, at->n, (size_t)at->rows);
         return;
     }
     for (int64_t r = 0; r < at->rows; r++) {
@@ -275,18 +293,19 @@ static void finish(const job *work, buffers *own, const step *s, const place *at
 {
     const reduction *by = reduction_of(work, s->x);
     const size_t count = work->loops->shape == COLUMNS ? at->n : (size_t)at->rows;
-    char *to = by->dtype == s->y ? register_of(own, s->z) : own->gathered;
+    const int found = by->rows && work->whole_rows; /* already, in the place of accumulators */
+    char *to = found ? own->accumulator[s->x] : by->dtype == s->y ? register_of(own, s->z) : own->gathered;
     if (work->loops->shape == COLUMNS) {
         by->finish_lanes(to, own->accumulator[s->x], count);
-    } else {
+    } else if (!found) {
         for (size_t r = 0; r < count; r++) {
             by->finish_row(to + r * (size_t)item_of(by->dtype), own->accumulator[s->x] + r * accumulator_pitch(by));
         }
     }
-    own->slot[s->z] = register_of(own, s->z);
     if (by->dtype != s->y) {
-        acl_emu_engine_tiles->cast[s->y][by->dtype](own->slot[s->z], to, count);
+        acl_emu_engine_tiles->cast[s->y][by->dtype](register_of(own, s->z), to, count);
     }
+    own->slot[s->z] = found && by->dtype == s->y ? to : register_of(own, s->z);
 }
 
 static inline tile_step *compiled(const step *s)
@@ -337,12 +356,8 @@ static void spread_rows(const job *work, buffers *own, const phase *now, const p
             own->slot[s->z] = own->slot[s->y];
             continue;
         }
-        const char *from = own->slot[s->y];
-        char *to = register_of(own, s->z);
-        own->slot[s->z] = to;
-        for (int64_t r = 0; r < at->rows; r++, from += s->x, to += n * (size_t)s->x) {
-            acl_emu_engine_tiles->spread[s->x](to, from, n);
-        }
+        own->slot[s->z] = register_of(own, s->z);
+        acl_emu_engine_tiles->spread[s->x](own->slot[s->z], own->slot[s->y], n, (size_t)at->rows);
     }
 }
 
@@ -350,6 +365,9 @@ static void begin_phase(const job *work, const buffers *own, const phase *now, s
 {
     for (int64_t k = now->accumulator_begin; k < now->accumulator_end; k++) {
         const reduction *by = reduction_of(work, k);
+        if (by->rows && work->whole_rows) {
+            continue;
+        }
         by->begin(own->accumulator[k], by->row && work->loops->shape != COLUMNS ? count * PARTIALS : count);
     }
 }
@@ -528,8 +546,9 @@ static void run_columns(const job *work, buffers *own, int64_t unit)
         const phase *now = &work->phases[p];
         begin_phase(work, own, now, padded((size_t)loops->lanes));
         place at = all;
-        for (at.outer = first; at.outer < end; at.outer++) {
+        for (at.outer = first; at.outer < end; at.outer += at.rows) {
             at.n = loops->folded && at.outer == loops->outer - 1 ? (size_t)loops->last : all.n;
+            at.rows = end - at.outer < work->rows ? end - at.outer : work->rows;
             run_tile(work, own, now, &at);
         }
         if (work->partials) {
@@ -649,7 +668,7 @@ static int prepare_buffers(const job *work, buffers *own)
         const int64_t from = one->dtype <= BF16 ? F64 : I64;
         acl_emu_engine_tiles->cast[one->dtype][from](own->slot[one->slot], &one->value, 1);
         if (one->spread) {
-            acl_emu_engine_tiles->spread[item_of(one->dtype)](own->slot[one->slot], own->slot[one->slot], TILE_BYTES / (size_t)code->width);
+            acl_emu_engine_tiles->spread[item_of(one->dtype)](own->slot[one->slot], own->slot[one->slot], TILE_BYTES / (size_t)item_of(one->dtype), 1);
         }
     }
     return 1;
@@ -962,6 +981,21 @@ static int is_unbuffered(const job *work)
     return plain;
 }
 
+/* COLUMNS: rows of a tile that are reduced where they lie. */
+enum { MOST_LINES = 64 };
+
+/* Whether nothing is done with what is loaded but to reduce it. */
+static int is_only_reduced(const job *work)
+{
+    int only = 1;
+    for (const step *s = work->steps + work->phases->tile_begin; s < work->steps + work->phases->tile_end; s++) {
+        const operand_view *operand = &work->operands[s->code == LOAD ? s->y : 0];
+        const int lies = operand->outer.count == 1 && operand->outer.stride[0] > 0 && s->code == LOAD && lies_ready(work, s->y);
+        only &= s->code == REDUCE || (lies && is_same(operand->dtype, s->x, work->memory[s->y]));
+    }
+    return only;
+}
+
 /* Cut a nest into units; 0 where there is no memory for what they find. */
 static int divide(job *work, int64_t threads)
 {
@@ -969,8 +1003,8 @@ static int divide(job *work, int64_t threads)
     const int64_t tile = TILE_BYTES / work->code->width, chunk = chunk_tiles(loops, tile, threads) * tile, rows = chunk / loops->inner;
     work->tile = (size_t)tile;
     work->rows = 1;
-    work->in_turn = loops->shape == TOTALS ? parts_of(chunk, TOTAL_TILES * tile) : 1;
-    work->unit_length = loops->shape == ROWS ? (rows ? rows : 1) : loops->shape == TOTALS ? TOTAL_TILES * tile : chunk;
+    work->in_turn = loops->shape == TOTALS ? parts_of(chunk, TOTAL_ELEMENTS) : 1;
+    work->unit_length = loops->shape == ROWS ? (rows ? rows : 1) : loops->shape == TOTALS ? TOTAL_ELEMENTS : chunk;
     if (loops->shape == MAP && work->large) {
         shorten_tile(work);
     }
@@ -984,10 +1018,13 @@ static int divide(job *work, int64_t threads)
     case ROWS:
         find_transposed(work);
         work->rows = tile / loops->inner < 1 ? 1 : tile / loops->inner < MOST_ROWS ? tile / loops->inner : MOST_ROWS;
+        work->whole_rows = loops->inner <= tile;
         work->unit_length = work->group ? work->group : parts_of(work->unit_length, work->rows) * work->rows;
         work->units = parts_of(loops->outer, work->unit_length);
         break;
     case COLUMNS:
+        work->only_reduced = is_only_reduced(work);
+        work->rows = !work->code->in_parts || loops->folded ? 1 : work->only_reduced ? MOST_LINES : tile < 2 * loops->lanes ? 1 : tile / loops->lanes;
         work->chunks = parts_of(loops->outer, loops->block);
         work->units = work->chunks * pieces_of(loops, loops->lanes);
         work->in_turn = work->chunks > 1 ? 1 : parts_of(chunk, loops->lanes * loops->outer);

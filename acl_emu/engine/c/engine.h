@@ -55,7 +55,8 @@ typedef struct {
     size_t item;      /* bytes of an accumulator */
     void (*begin)(void *accumulators, size_t count);
     void (*row)(void *accumulators, const void *elements, size_t n, int64_t first); /* the first element's place in its row is a multiple of PARTIALS */
-    void (*lanes)(void *accumulators, const void *elements, size_t n, int64_t row);
+    void (*lanes)(void *accumulators, const void *elements, size_t n, int64_t row, int64_t rows, int64_t pitch); /* rows: `pitch` bytes apart */
+    void (*rows)(void *results, const void *elements, size_t n, size_t rows); /* of n elements each, from beginning to end, without accumulators; of floats, else NULL */
     void (*merge)(void *accumulators, const void *others, size_t count); /* those of elements that come later */
     void (*finish_row)(void *result, const void *accumulators);
     void (*finish_lanes)(void *results, const void *accumulators, size_t count);
@@ -83,7 +84,7 @@ typedef struct {
     int64_t reduction_count;
     void (*cast[DTYPES][DTYPES])(void *to, const void *from, size_t n); /* by the type of the result, then of the argument */
     void (*stream_store[BF16 + 1])(void *memory, const void *floats, size_t n); /* past the caches, to aligned memory; NULL where there is none */
-    void (*spread[8 + 1])(void *to, const void *value, size_t n); /* by the size of an element */
+    void (*spread[8 + 1])(void *to, const void *values, size_t n, size_t count); /* each of them n times; by the size of an element */
     void (*exp)(double *to, const double *from, size_t n);
     void (*log1p)(double *to, const double *from, size_t n);
     void (*add_up)(double *partials, const double *numbers, size_t n); /* to PARTIALS of them */

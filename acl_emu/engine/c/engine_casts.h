@@ -209,14 +209,16 @@ TO_BF16(u16, uint16_t)
 #define load_f32_bf16 store_bf16_float
 #define load_f64_bf16 store_bf16_double
 
-#define SPREAD_WHOLE(word, type)                                               \
-    static void spread_##word(void *lanes, const void *value, size_t n)        \
-    {                                                                          \
-        type *d = lanes;                                                       \
-        const type x = *(const type *)value;                                   \
-        for (size_t i = 0; i < n; i++) {                                       \
-            d[i] = x;                                                          \
-        }                                                                      \
+#define SPREAD_WHOLE(word, type)                                                         \
+    static void spread_##word(void *lanes, const void *values, size_t n, size_t count)   \
+    {                                                                                    \
+        type *d = lanes;                                                                 \
+        for (const type *a = values; count; count--, a++, d += n) {                      \
+            const type x = *a;                                                           \
+            for (size_t i = 0; i < n; i++) {                                             \
+                d[i] = x;                                                                \
+            }                                                                            \
+        }                                                                                \
     }
 
 SPREAD_WHOLE(w8, uint8_t)

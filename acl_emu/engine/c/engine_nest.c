@@ -19,7 +19,6 @@ enum {
     LEAST_COLUMN_RUN = 32,
     STRIP = 512,              /* columns that go through all phases together */
     KEPT_BYTES = 1 << 20,     /* of what is kept of columns from one phase to the next */
-    PART_TILES = 64,          /* of a row that is worked on in parts */
     PART_ROWS = 512,          /* of the parts that tall columns are cut into, at least; and how many elements these have */
     PART_ELEMENTS = 1 << 18,
     FEW_ELEMENTS = 1 << 15,
@@ -357,7 +356,8 @@ static int64_t column_lanes(const planner *all, int64_t tile, int64_t rows, int6
     if (all->code->kept) {
         lanes = least_of(lanes, most_of(64, KEPT_BYTES / (all->code->kept * rows * all->code->width)));
     }
-    return most_of(16, least_of(lanes, parts_of(columns, 8 * 16) * 16));
+    const int64_t strips = all->code->in_parts ? 4 : 8; /* for threads; rows are cut into parts as well, where they can be */
+    return most_of(16, least_of(lanes, parts_of(columns, strips * 16) * 16));
 }
 
 static int64_t extent_of(const planner *all, int64_t operand)
@@ -433,7 +433,7 @@ EXPORT int64_t acl_emu_engine_nest(const program *code, const layout *layouts, i
     }
     loops->outer = length_of(&all, &outer);
     loops->inner = length_of(&all, &inner);
-    if (loops->shape == ROWS && code->in_parts && !code->ordered && loops->inner > PART_TILES * tile) {
+    if (loops->shape == ROWS && code->in_parts && !code->ordered && loops->inner > TOTAL_ELEMENTS) {
         loops->shape = TOTALS;
     }
     loops->run = loops->shape == ROWS || loops->shape == BLOCKS ? loops->inner : run_of(&all, &inner, loops->shape);

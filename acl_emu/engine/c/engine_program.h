@@ -101,7 +101,8 @@ typedef struct {
 /* The first three are known to acl_emu/engine/program.py. */
 enum {
     MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_ACCUMULATORS = 16,
-    CHUNK_TILES = 16, MOST_CHUNK_TILES = 256, LEAST_UNITS = 16, TOTAL_TILES = 64, /* of units, and units of a thread */
+    CHUNK_TILES = 16, MOST_CHUNK_TILES = 256, LEAST_UNITS = 16, /* of units, and units of a thread */
+    TOTAL_ELEMENTS = 1 << 16, /* of a unit of TOTALS, whatever the tiles are: sums depend on it */
     BLOCK_ROWS = 64, MORE_BLOCK_ROWS = 128, BLOCK_COLUMNS = 256, MOST_GROUP = 128, /* of blocks, and rows that are transposed together */
     LEFT_BYTES = 1 << 18, /* of results that wait until they are transposed */
     THREADED_LANES = 1 << 16, MOST_SHARES = 16
@@ -125,7 +126,9 @@ typedef struct {
     size_t tile;  /* elements */
     int64_t units, in_turn; /* how many, and how many a thread takes at a time */
     int64_t unit_length;    /* elements, or rows, of a unit */
-    int64_t rows;           /* ROWS: those of a tile */
+    int64_t rows;           /* ROWS, COLUMNS: those of a tile */
+    int whole_rows;         /* ROWS: none is in several tiles */
+    int only_reduced;       /* COLUMNS: operands are reduced where they lie in memory */
     int64_t group;          /* ROWS: those that are transposed together; else 0 */
     int64_t block_rows, block_columns; /* BLOCKS: of a unit, and columns that are worked on at a time */
     int transposed_later;              /* BLOCKS: results, while the rows of the next block are worked on */
@@ -163,6 +166,7 @@ typedef struct {
     void *slot[MOST_SLOTS];
     int64_t held[MOST_SLOTS]; /* the row whose number a register was filled with, and as how many elements */
     size_t held_count[MOST_SLOTS];
+    int64_t in_memory[MOST_SLOTS]; /* COLUMNS: bytes from row to row of a register that is some rows of an operand; else 0 */
     char *kept[MOST_SLOTS];
     char *accumulator[MOST_ACCUMULATORS];
     char *gathered; /* a tile of any type */

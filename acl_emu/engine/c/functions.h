@@ -69,8 +69,16 @@ INLINE double from_bits_f64(int64_t bits)
         const T side = x < 0 ? (T)-1 : (T)1, known = x == 0 ? (T)0 : side;                                   \
         return x != x ? x : known;                                                                           \
     }                                                                                                        \
-    INLINE T maximum_##t(T x, T y) { return (x >= y) | (x != x) ? x : y; } /* NaN, if there is one */         \
-    INLINE T minimum_##t(T x, T y) { return (x <= y) | (x != x) ? x : y; }                                    \
+    INLINE T maximum_##t(T x, T y) /* NaN, if there is one; two choices, since gcc makes branches of a condition with an or */ \
+    {                                                                                                        \
+        const T larger = y > x ? y : x;                                                                      \
+        return y != y ? y : larger;                                                                          \
+    }                                                                                                        \
+    INLINE T minimum_##t(T x, T y)                                                                           \
+    {                                                                                                        \
+        const T smaller = y < x ? y : x;                                                                     \
+        return y != y ? y : smaller;                                                                         \
+    }                                                                                                        \
     INLINE T fmax_##t(T x, T y) { return (x >= y) | (y != y) ? x : y; } /* a number, if there is one */       \
     INLINE T fmin_##t(T x, T y) { return (x <= y) | (y != y) ? x : y; }                                       \
     INLINE T sqrt_##t(T x) { return sqrt##suffix(x); }                                                       \
@@ -265,12 +273,20 @@ INLINE float exp_reduced_f32(float x, float *shifted)
     return FMA_F32(k, 2.12194440e-4f, FMA_F32(k, -0.693359375f, x));
 }
 
+/* As few steps as there are: most of what kernels do is this. */
 INLINE float exp_f32(float x)
 {
-    const float low = x < -104.0f ? -104.0f : x, inside = low > 89.0f ? 89.0f : low; /* NaN stays */
+    const uint32_t word = (uint32_t)bits_f32(x), above = (uint32_t)bits_f32(-104.0f); /* what is below zero is the larger, the further it is */
+    const int32_t low = (int32_t)(word < above ? word : above), most = bits_f32(89.0f);
+    const float inside = from_bits_f32(low < most ? low : most);
     float shifted;
-    const float r = exp_reduced_f32(inside, &shifted);
-    return scaled_f32(FMA_F32(FMA_F32(exp_tail_f32(r), r, 1.0f), r, 1.0f), shifted);
+    const float r = exp_reduced_f32(inside, &shifted), value = FMA_F32(FMA_F32(exp_tail_f32(r), r, 1.0f), r, 1.0f);
+    /* Times a power of two that is a normal number, then times another that is the same for nearly all: results below the smallest normal number are
+     * rounded once. */
+    const bool tiny = inside < -86.0f;
+    const float power = from_bits_f32((int32_t)((uint32_t)bits_f32(shifted) << 23) + (tiny ? (126 + 64) << 23 : 126 << 23));
+    const float scaled = value * power * (tiny ? 0x1p-63f : 2.0f);
+    return x == x ? scaled : x;
 }
 
 INLINE float expm1_f32(float x)

@@ -98,14 +98,14 @@ static const named_step steps[] = {
     {                                                                                                        \
         return expression;                                                                                   \
     }                                                                                                        \
-    static void lanes_##name##_##t(void *accumulators, const void *elements, size_t n, int64_t row)          \
+    static inline void join_lines_##name##_##t(A *found, const char *line, size_t n, int64_t rows, int64_t pitch) \
     {                                                                                                        \
-        A *found = accumulators;                                                                             \
-        const T *a = elements;                                                                               \
-        (void)row;                                                                                           \
-        EACH                                                                                                 \
-        {                                                                                                    \
-            found[i] = join_##name##_##t(found[i], (A)a[i]);                                                 \
+        for (; rows; rows--, line += pitch) {                                                                \
+            const T *a = (const T *)line;                                                                    \
+            EACH                                                                                             \
+            {                                                                                                \
+                found[i] = join_##name##_##t(found[i], (A)a[i]);                                             \
+            }                                                                                                \
         }                                                                                                    \
     }                                                                                                        \
     static void merge_##name##_##t(void *accumulators, const void *others, size_t n)                         \
@@ -117,23 +117,17 @@ static const named_step steps[] = {
             found[i] = join_##name##_##t(found[i], a[i]);                                                    \
         }                                                                                                    \
     }                                                                                                        \
-    static void finish_row_##name##_##t(void *result, const void *accumulators)                              \
-    {                                                                                                        \
-        A found[PARTIALS];                                                                                   \
-        memcpy(found, accumulators, sizeof found);                                                           \
-        for (size_t half = PARTIALS / 2; half; half /= 2) {                                                  \
-            for (size_t k = 0; k < half; k++) {                                                              \
-                found[k] = join_##name##_##t(found[k], found[k + half]);                                     \
-            }                                                                                                \
-        }                                                                                                    \
-        memcpy(result, found, sizeof found[0]);                                                              \
-    }                                                                                                        \
     static void finish_lanes_##name##_##t(void *results, const void *accumulators, size_t n)                 \
     {                                                                                                        \
         memcpy(results, accumulators, n * sizeof(A));                                                        \
     }
-/* Along a row: element i belongs to accumulator i % PARTIALS. */
+/* Of what is not float. Along a row element i belongs to accumulator i % PARTIALS. */
 #define ROW_OF(name, t, T, A)                                                                                \
+    static void lanes_##name##_##t(void *accumulators, const void *elements, size_t n, int64_t row, int64_t rows, int64_t pitch) \
+    {                                                                                                        \
+        (void)row;                                                                                           \
+        join_lines_##name##_##t(accumulators, elements, n, rows, pitch);                                     \
+    }                                                                                                        \
     static void row_##name##_##t(void *accumulators, const void *elements, size_t n, int64_t first)          \
     {                                                                                                        \
         A found[PARTIALS];                                                                                   \
@@ -150,32 +144,170 @@ static const named_step steps[] = {
             found[k] = join_##name##_##t(found[k], (A)a[i + k]);                                             \
         }                                                                                                    \
         memcpy(accumulators, found, sizeof found);                                                           \
+    }                                                                                                        \
+    static void finish_row_##name##_##t(void *result, const void *accumulators)                              \
+    {                                                                                                        \
+        A found[PARTIALS];                                                                                   \
+        memcpy(found, accumulators, sizeof found);                                                           \
+        for (size_t half = PARTIALS / 2; half; half /= 2) {                                                  \
+            for (size_t k = 0; k < half; k++) {                                                              \
+                found[k] = join_##name##_##t(found[k], found[k + half]);                                     \
+            }                                                                                                \
+        }                                                                                                    \
+        memcpy(result, found, sizeof found[0]);                                                              \
     }
-/* The same of the largest and smallest, which gcc does not vectorise by itself: `keeps` says where what was found stays. */
-#define ROW_ORDERED(name, t, T, I, keeps)                                                                    \
+
+/* Floats, PARTIALS of them at a time in vectors: gcc does not find all of this by itself. */
+typedef struct {
+    float_vector part[PARTIALS / FLOATS];
+} floats_beside;
+
+typedef struct {
+    double_vector part[PARTIALS / DOUBLES];
+} doubles_beside;
+
+static inline doubles_beside read_f32_double(const float *memory)
+{
+    doubles_beside x;
+    for (size_t k = 0; k < PARTIALS / FLOATS; k++) {
+        const float_vector some = read_float(memory + k * FLOATS);
+        x.part[2 * k] = lower_half(some);
+        x.part[2 * k + 1] = upper_half(some);
+    }
+    return x;
+}
+
+#define READ_AND_WRITE(T, many)                                                                              \
+    static inline many##_beside read_##many(const T *memory)                                                 \
+    {                                                                                                        \
+        many##_beside x;                                                                                     \
+        for (size_t k = 0; k < sizeof x / VECTOR_BYTES; k++) {                                               \
+            x.part[k] = read_##T(memory + k * (VECTOR_BYTES / sizeof(T)));                                   \
+        }                                                                                                    \
+        return x;                                                                                            \
+    }                                                                                                        \
+    static inline void write_##many(T *memory, many##_beside x)                                              \
+    {                                                                                                        \
+        for (size_t k = 0; k < sizeof x / VECTOR_BYTES; k++) {                                               \
+            write_##T(memory + k * (VECTOR_BYTES / sizeof(T)), x.part[k]);                                   \
+        }                                                                                                    \
+    }
+READ_AND_WRITE(float, floats)
+READ_AND_WRITE(double, doubles)
+#define read_f32_float read_floats
+#define read_f64_double read_doubles
+
+#define ADDED(x, y) ((x) + (y))
+#define MULTIPLIED(x, y) ((x) * (y))
+
+/* Groups of PARTIALS columns whose accumulators fit in the registers. */
+#if defined(HAS_64)
+enum { GROUPS = 4 };
+#else
+enum { GROUPS = 2 };
+#endif
+
+/* V: joins vectors; S: joins some numbers side by side, of any vector type, whose masks are of type I. */
+#define FLOAT_ROWS(name, t, T, A, I, V, S, start)                                                            \
+    static inline A##s_beside beside_##name##_##t(A##s_beside x, A##s_beside y)                              \
+    {                                                                                                        \
+        for (size_t k = 0; k < sizeof x.part / sizeof x.part[0]; k++) {                                      \
+            x.part[k] = V(x.part[k], y.part[k]);                                                             \
+        }                                                                                                    \
+        return x;                                                                                            \
+    }                                                                                                        \
+    static inline A##s_beside along_##name##_##t(A##s_beside x, const T *a, size_t n)                        \
+    {                                                                                                        \
+        const size_t whole = n / PARTIALS * PARTIALS;                                                        \
+        T rest[PARTIALS]; /* made first: no vector stays in its register over a call */                      \
+        if (whole < n) {                                                                                     \
+            for (size_t k = 0; k < PARTIALS; k++) {                                                          \
+                rest[k] = (T)(start); /* which changes nothing */                                            \
+            }                                                                                                \
+            memcpy(rest, a + whole, (n - whole) * sizeof(T));                                                \
+        }                                                                                                    \
+        for (size_t i = 0; i < whole; i += PARTIALS) {                                                       \
+            x = beside_##name##_##t(x, read_##t##_##A(a + i));                                               \
+        }                                                                                                    \
+        return whole < n ? beside_##name##_##t(x, read_##t##_##A(rest)) : x;                                 \
+    }                                                                                                        \
+    static inline A total_##name##_##t(A##s_beside x)                                                        \
+    {                                                                                                        \
+        typedef A eight __attribute__((vector_size(8 * sizeof(A))));                                         \
+        typedef A four __attribute__((vector_size(4 * sizeof(A))));                                          \
+        typedef I eight_masks __attribute__((vector_size(8 * sizeof(A)), unused));                           \
+        typedef I four_masks __attribute__((vector_size(4 * sizeof(A)), unused));                            \
+        A found[PARTIALS];                                                                                   \
+        eight p, q;                                                                                          \
+        four v, w;                                                                                           \
+        write_##A##s(found, x);                                                                              \
+        __asm__("" : "+m"(found)); /* else gcc 12 keeps all of x in memory, from the first element on */     \
+        memcpy(&p, found, sizeof p);                                                                         \
+        memcpy(&q, found + 8, sizeof q);                                                                     \
+        p = S(eight, eight_masks, p, q);                                                                     \
+        memcpy(&v, &p, sizeof v);                                                                            \
+        memcpy(&w, (const char *)&p + sizeof v, sizeof w);                                                   \
+        v = S(four, four_masks, v, w);                                                                       \
+        w = (four){v[2], v[3], v[0], v[1]};                                                                  \
+        v = S(four, four_masks, v, w);                                                                       \
+        w = (four){v[1], v[0], v[3], v[2]};                                                                  \
+        v = S(four, four_masks, v, w);                                                                       \
+        return v[0];                                                                                         \
+    }                                                                                                        \
     static void row_##name##_##t(void *accumulators, const void *elements, size_t n, int64_t first)          \
     {                                                                                                        \
-        typedef T numbers __attribute__((vector_size(PARTIALS * sizeof(T))));                                \
-        typedef I masks __attribute__((vector_size(PARTIALS * sizeof(T))));                                  \
-        numbers x, y;                                                                                        \
-        T *found = accumulators;                                                                             \
-        const T *a = elements;                                                                               \
-        size_t i = 0;                                                                                        \
         (void)first;                                                                                         \
-        memcpy(&x, found, sizeof x);                                                                         \
-        for (; i + PARTIALS <= n; i += PARTIALS) {                                                           \
-            memcpy(&y, a + i, sizeof y);                                                                     \
-            const masks kept = (masks)(keeps);                                                               \
-            x = (numbers)(((masks)x & kept) | ((masks)y & ~kept));                                           \
+        write_##A##s(accumulators, along_##name##_##t(read_##A##s(accumulators), elements, n));              \
+    }                                                                                                        \
+    static void finish_row_##name##_##t(void *result, const void *accumulators)                              \
+    {                                                                                                        \
+        *(A *)result = total_##name##_##t(read_##A##s(accumulators));                                        \
+    }                                                                                                        \
+    static void rows_##name##_##t(void *results, const void *elements, size_t n, size_t rows)                \
+    {                                                                                                        \
+        A *d = results;                                                                                      \
+        A##s_beside none;                                                                                    \
+        for (size_t k = 0; k < sizeof none.part / sizeof none.part[0]; k++) {                                \
+            none.part[k] = all_##A(start);                                                                   \
         }                                                                                                    \
-        memcpy(found, &x, sizeof x);                                                                         \
-        for (size_t k = 0; i + k < n; k++) {                                                                 \
-            found[k] = join_##name##_##t(found[k], a[i + k]);                                                \
+        for (const T *a = elements; rows; rows--, a += n, d++) {                                             \
+            *d = total_##name##_##t(along_##name##_##t(none, a, n));                                         \
         }                                                                                                    \
+    }                                                                                                        \
+    static void lanes_##name##_##t(void *accumulators, const void *elements, size_t n, int64_t row, int64_t rows, int64_t pitch) \
+    {                                                                                                        \
+        A *found = accumulators;                                                                             \
+        const char *first = elements;                                                                        \
+        size_t i = 0;                                                                                        \
+        (void)row;                                                                                           \
+        for (; i + GROUPS * PARTIALS <= n && rows > 1; i += GROUPS * PARTIALS) {                             \
+            A##s_beside x[GROUPS];                                                                           \
+            const char *line = first + i * sizeof(T);                                                        \
+            for (size_t k = 0; k < GROUPS; k++) {                                                            \
+                x[k] = read_##A##s(found + i + k * PARTIALS);                                                   \
+            }                                                                                                \
+            for (int64_t r = 0; r < rows; r++, line += pitch) {                                              \
+                for (size_t k = 0; k < GROUPS; k++) {                                                        \
+                    x[k] = beside_##name##_##t(x[k], read_##t##_##A((const T *)line + k * PARTIALS));        \
+                }                                                                                            \
+            }                                                                                                \
+            for (size_t k = 0; k < GROUPS; k++) {                                                            \
+                write_##A##s(found + i + k * PARTIALS, x[k]);                                                \
+            }                                                                                                \
+        }                                                                                                    \
+        join_lines_##name##_##t(found + i, first + i * sizeof(T), n - i, rows, pitch);                       \
     }
-#define NAME_REDUCTION(kind, t, A, D)                                                                        \
+#define SUM_BESIDE(V, M, x, y) ((x) + (y))
+#define PRODUCT_BESIDE(V, M, x, y) ((x) * (y))
+#define KEPT_BESIDE(V, M, x, y, keeps) ((V)(((M)x & (M)(keeps)) | ((M)y & ~(M)(keeps))))
+#define LARGEST_BESIDE(V, M, x, y) KEPT_BESIDE(V, M, x, y, (x >= y) | (x != x))
+#define SMALLEST_BESIDE(V, M, x, y) KEPT_BESIDE(V, M, x, y, (x <= y) | (x != x))
+
+#define NAME_FLOAT_REDUCTION(kind, t, A, D) NAMED_REDUCTION(kind, t, A, D, rows_##kind##_##t)
+#define NAME_REDUCTION(kind, t, A, D) NAMED_REDUCTION(kind, t, A, D, NULL)
+#define NAMED_REDUCTION(kind, t, A, D, whole)                                                                        \
     {.name = #kind "." #t, .dtype = D, .item = sizeof(A), .begin = begin_##kind##_##t, .row = row_##kind##_##t, .lanes = lanes_##kind##_##t, \
-     .merge = merge_##kind##_##t, .finish_row = finish_row_##kind##_##t, .finish_lanes = finish_lanes_##kind##_##t},
+     .rows = whole, .merge = merge_##kind##_##t, .finish_row = finish_row_##kind##_##t, .finish_lanes = finish_lanes_##kind##_##t},
 
 /* Where the first of the largest or smallest is; NaN comes before all numbers. */
 #define LOCATE(name, t, T, before)                                                                           \
@@ -206,11 +338,13 @@ static const named_step steps[] = {
             look_##name##_##t((located_##name##_##t *)accumulators + i % PARTIALS, a[i], first + (int64_t)i); \
         }                                                                                                    \
     }                                                                                                        \
-    static void lanes_##name##_##t(void *accumulators, const void *elements, size_t n, int64_t row)          \
+    static void lanes_##name##_##t(void *accumulators, const void *elements, size_t n, int64_t row, int64_t rows, int64_t pitch) \
     {                                                                                                        \
-        const T *a = elements;                                                                               \
-        for (size_t i = 0; i < n; i++) {                                                                     \
-            look_##name##_##t((located_##name##_##t *)accumulators + i, a[i], row);                          \
+        const char *line = elements;                                                                         \
+        for (const int64_t end = row + rows; row < end; row++, line += pitch) {                              \
+            for (size_t i = 0; i < n; i++) {                                                                 \
+                look_##name##_##t((located_##name##_##t *)accumulators + i, ((const T *)line)[i], row);      \
+            }                                                                                                \
         }                                                                                                    \
     }                                                                                                        \
     static void merge_##name##_##t(void *accumulators, const void *others, size_t n)                         \
@@ -272,11 +406,17 @@ static const named_step steps[] = {
     {.name = #kind "." #t, .dtype = D, .item = sizeof(A), .begin = begin_##kind##_##t, .scan_row = scan_row_##kind##_##t, .scan_lanes = scan_lanes_##kind##_##t},
 
 /* The larger of two; NaN is larger than everything, and of all smaller ones as well. */
-#define ORDERED(t, T, I, least, most)                                                                        \
+#define ORDERED(t, T, least, most)                                                                           \
     ACCUMULATE(max, t, T, T, least, maximum_##t(x, y))                                                       \
-    ACCUMULATE(min, t, T, T, most, minimum_##t(x, y))                                                        \
-    ROW_ORDERED(max, t, T, I, (x >= y) | (x != x))                                                           \
-    ROW_ORDERED(min, t, T, I, (x <= y) | (x != x))
+    ACCUMULATE(min, t, T, T, most, minimum_##t(x, y))
+#define ORDERED_WHOLE(t, T, least, most)                                                                     \
+    ORDERED(t, T, least, most)                                                                               \
+    ROW_OF(max, t, T, T)                                                                                     \
+    ROW_OF(min, t, T, T)
+#define ORDERED_FLOAT(t, T, I)                                                                               \
+    ORDERED(t, T, -(T)INFINITY, (T)INFINITY)                                                                 \
+    FLOAT_ROWS(max, t, T, T, I, maximum_##T, LARGEST_BESIDE, -(T)INFINITY)                                   \
+    FLOAT_ROWS(min, t, T, T, I, minimum_##T, SMALLEST_BESIDE, (T)INFINITY)
 #define LOCATED(t, T)                                                                                        \
     LOCATE(argmax, t, T, x > y || (x != x && y == y))                                                        \
     LOCATE(argmin, t, T, x < y || (x != x && y == y))
@@ -284,8 +424,8 @@ static const named_step steps[] = {
 #define REDUCE_FLOAT(t, T)                                                                                   \
     ACCUMULATE(sum, t, T, double, 0, x + y)                                                                  \
     ACCUMULATE(prod, t, T, double, 1, x * y)                                                                 \
-    ROW_OF(sum, t, T, double)                                                                                \
-    ROW_OF(prod, t, T, double)                                                                               \
+    FLOAT_ROWS(sum, t, T, double, int64_t, ADDED, SUM_BESIDE, 0)                                             \
+    FLOAT_ROWS(prod, t, T, double, int64_t, MULTIPLIED, PRODUCT_BESIDE, 1)                                   \
     SCAN_OF(cumsum, t, T, double, 0, +)                                                                      \
     SCAN_OF(cumprod, t, T, double, 1, *)                                                                     \
     LOCATED(t, T)
@@ -300,21 +440,22 @@ TYPES_OF_FLOATS(REDUCE_FLOAT)
 TYPES_OF_WHOLE(REDUCE_WHOLE)
 SCAN_OF(cumsum, i64, int64_t, uint64_t, 0, +)
 SCAN_OF(cumprod, i64, int64_t, uint64_t, 1, *)
-ORDERED(f32, float, int32_t, -(float)INFINITY, (float)INFINITY)
-ORDERED(f64, double, int64_t, -INFINITY, INFINITY)
-ORDERED(i8, int8_t, int8_t, INT8_MIN, INT8_MAX)
-ORDERED(u8, uint8_t, int8_t, 0, UINT8_MAX)
-ORDERED(i16, int16_t, int16_t, INT16_MIN, INT16_MAX)
-ORDERED(u16, uint16_t, int16_t, 0, UINT16_MAX)
-ORDERED(i32, int32_t, int32_t, INT32_MIN, INT32_MAX)
-ORDERED(u32, uint32_t, int32_t, 0, UINT32_MAX)
-ORDERED(i64, int64_t, int64_t, INT64_MIN, INT64_MAX)
-ORDERED(u64, uint64_t, int64_t, 0, UINT64_MAX)
-ORDERED(b8, uint8_t, int8_t, 0, 1)
+ORDERED_FLOAT(f32, float, int32_t)
+ORDERED_FLOAT(f64, double, int64_t)
+ORDERED_WHOLE(i8, int8_t, INT8_MIN, INT8_MAX)
+ORDERED_WHOLE(u8, uint8_t, 0, UINT8_MAX)
+ORDERED_WHOLE(i16, int16_t, INT16_MIN, INT16_MAX)
+ORDERED_WHOLE(u16, uint16_t, 0, UINT16_MAX)
+ORDERED_WHOLE(i32, int32_t, INT32_MIN, INT32_MAX)
+ORDERED_WHOLE(u32, uint32_t, 0, UINT32_MAX)
+ORDERED_WHOLE(i64, int64_t, INT64_MIN, INT64_MAX)
+ORDERED_WHOLE(u64, uint64_t, 0, UINT64_MAX)
+ORDERED_WHOLE(b8, uint8_t, 0, 1)
 
 #define NAME_LOCATED(t) NAME_REDUCTION(argmax, t, located_argmax_##t, I64) NAME_REDUCTION(argmin, t, located_argmin_##t, I64)
 #define NAME_FLOAT_REDUCTIONS(t, T, D)                                                                       \
-    NAME_REDUCTION(sum, t, double, F64) NAME_REDUCTION(prod, t, double, F64) NAME_REDUCTION(max, t, T, D) NAME_REDUCTION(min, t, T, D) \
+    NAME_FLOAT_REDUCTION(sum, t, double, F64) NAME_FLOAT_REDUCTION(prod, t, double, F64) NAME_FLOAT_REDUCTION(max, t, T, D) \
+    NAME_FLOAT_REDUCTION(min, t, T, D)                                                                       \
     NAME_SCAN(cumsum, t, double, D) NAME_SCAN(cumprod, t, double, D) NAME_LOCATED(t)
 #define NAME_WHOLE_REDUCTIONS(t, T, D)                                                                       \
     NAME_REDUCTION(sum, t, uint64_t, I64) NAME_REDUCTION(prod, t, uint64_t, I64) NAME_REDUCTION(max, t, T, D) NAME_REDUCTION(min, t, T, D) \
