@@ -57,7 +57,10 @@ def aclnnAdaLayerNormQuant(
     target = out.dtype
 
     def kernel(x: Array, *arrays: Array | None) -> None:
-        scale, shift, weight, bias, smooth, out, scales = (*map(wide, arrays[:5]), *arrays[5:])
+        scale, shift, weight, bias, smooth = map(wide, arrays[:5])
+        out, scales = arrays[5:]
+        assert out is not None
+        assert scales is not None
         values = layer_rows(wide(x), weight, bias, (-1,), epsilon) * (1 + scale.reshape(inner)) + shift.reshape(inner)
         quotients, found = with_row_scales(values, smooth, target)
         scales[...] = found.reshape(scales.shape)

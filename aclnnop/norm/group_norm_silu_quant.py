@@ -66,8 +66,8 @@ def aclnnGroupNormSiluQuant(
 
     def kernel(x: Array, gamma: Array | None, beta: Array | None, scale: Array, out: Array, mean: Array, rstd: Array) -> None:
         rows = wide(x).reshape(groups.shape)
-        factors = [None if one is None else wide(one).reshape(groups.factors) for one in (gamma, beta)]
-        values = swish(layer_rows(rows, *factors, axes, eps)).reshape(x.shape)
+        weight, bias = (None if one is None else wide(one).reshape(groups.factors) for one in (gamma, beta))
+        values = swish(layer_rows(rows, weight, bias, axes, eps)).reshape(x.shape)
         columns = (1, -1, *(1,) * (x.ndim - 2))
         store(out, values / wide(scale).reshape(columns), INT8)
         means = rows.mean(axis=axes)

@@ -61,17 +61,19 @@ def aclnnQuantizedBatchNorm(
     out_scale, out_zero = float(outputScale.value), int(outputZeroPoint.value)
 
     def kernel(x: Array, mean: Array, var: Array, weight: Array | None, bias: Array | None, out: Array) -> None:
-        by_channel = [None if one is None else np.asarray(one, np.float64)[:, np.newaxis, np.newaxis] for one in (mean, var, weight, bias)]
         real = (x.astype(np.float64) - zero) * scale
-        values = (real - by_channel[0]) / np.sqrt(by_channel[1] + epsilon)
-        if by_channel[2] is not None:
-            values = values * by_channel[2]
-        if by_channel[3] is not None:
-            values = values + by_channel[3]
+        values = (real - by_channel(mean)) / np.sqrt(by_channel(var) + epsilon)
+        values = values if weight is None else values * by_channel(weight)
+        values = values if bias is None else values + by_channel(bias)
         rounded = np.nan_to_num(np.rint(values / out_scale + out_zero), nan=0.0)
         out[...] = np.clip(rounded, limits.min, limits.max).astype(out.dtype)
 
     return direct(kernel, reads=(input, mean, var, weight, bias), writes=(output,), scratch={})
+
+
+def by_channel(row: Array) -> Array:
+    """A row of factors as it broadcasts, in float64."""
+    return np.asarray(row, np.float64)[:, np.newaxis, np.newaxis]
 
 
 @aclnnQuantizedBatchNorm.example

@@ -100,11 +100,9 @@ def quantised_rows(
         require(rstd.shape == kept or (x.rank == 1 and rstd.size == 1), f"rstd has shape {list(rstd.shape)}, expected {list(kept)}")
     target = y.dtype
 
-    def kernel(x: Array, *arrays: Array | None) -> None:
-        gamma, beta, scale, offset, y, factors = (None if array is None else array for array in arrays)
-        row = [None if one is None else wide(one).reshape(-1) for one in (gamma, beta)]
-        values, _, found = rms_rows(wide(x), row[0], row[1], (-1,), epsilon)
-        assert y is not None
+    def kernel(x: Array, gamma: Array, beta: Array | None, scale: Array, offset: Array | None, y: Array, factors: Array | None) -> None:
+        shift = None if beta is None else wide(beta).reshape(-1)
+        values, _, found = rms_rows(wide(x), wide(gamma).reshape(-1), shift, (-1,), epsilon)
         store(y, with_scale(values, wide(scale), wide(offset), divides=divides), target)
         if factors is not None:
             factors[...] = found.reshape(factors.shape)

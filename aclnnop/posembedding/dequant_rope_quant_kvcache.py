@@ -148,12 +148,12 @@ def aclnnDequantRopeQuantKvcache(
 
 def dequantised(x: Array, of_weight: Array | None, of_row: Array | None, bias: Array | None) -> Array:
     """Sums of products as numbers; a bias of whole numbers is added before the scales, any other behind them."""
-    early = bias is not None and bias.dtype.kind == "i"
-    sums = (x.astype(np.int64) + bias if early else x).astype(np.float32)
+    early = bias if bias is not None and bias.dtype.kind == "i" else None
+    sums = (x if early is None else x.astype(np.int64) + early).astype(np.float32)
     scaled = sums * np.asarray(of_weight, np.float32)
     if of_row is not None:
         scaled = scaled * np.asarray(of_row, np.float32).reshape(*x.shape[:-1], 1)
-    found: Array = scaled if bias is None or early else scaled + np.asarray(bias, np.float32)
+    found: Array = scaled if bias is None or early is not None else scaled + np.asarray(bias, np.float32)
     return found
 
 

@@ -82,7 +82,7 @@ def stack_of(cell: Cell, inputs: int, params: Sequence[Operand], layers: int, *,
 def one_type(first: Operand, *others: Operand | Sequence[Operand] | None) -> None:
     """All tensors, members of lists included, have the type of the first."""
     for other in others:
-        same_dtype(first, *(other if isinstance(other, (list, tuple)) else (other,)))  # type: ignore[arg-type]
+        same_dtype(first, *(other if isinstance(other, (list, tuple)) else (other,)))
 
 
 def valid_rows(sizes: Array, batch: int) -> Array:
