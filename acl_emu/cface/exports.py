@@ -98,11 +98,12 @@ def _export(number: int, function: Function, known: Carriers) -> str:
         last, name = parameters[-2]
         text, parameters[-2:] = _TEXT.format(last=name), [(last, "text")]
     values = [_packed(c_type, name, known) for c_type, name in parameters]
-    arguments = f"acl_emu_arg a[] = {{{', '.join(values)}}}, r;" if values else "acl_emu_arg *a = NULL, r;"
+    # Names that no official parameter has.
+    arguments = f"acl_emu_arg packed_[] = {{{', '.join(values)}}}, result_;" if values else "acl_emu_arg *packed_ = NULL, result_;"
     failed = _FAILED.get(function.result, "0")
-    result = f"r.{_carrier(function.result, known)}"
+    result = f"result_.{_carrier(function.result, known)}"
     cast = f"({function.result})" + (f"(uintptr_t){result}" if function.result.endswith("*") else result)
-    enter = f"acl_emu_enter({number}, a, &r, __builtin_return_address(0))"
+    enter = f"acl_emu_enter({number}, packed_, &result_, __builtin_return_address(0))"
     leave = f"{enter};" if function.result == "void" else f"return {enter} ? {failed} : {cast};"
     return f"EXPORT {declaration(*function)}\n{{\n{text}    {arguments}\n    {leave}\n}}\n"
 

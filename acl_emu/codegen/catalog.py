@@ -36,11 +36,15 @@ def _header(entry: Entry) -> str:
     return f"aclnnop/{short or f'aclnn_{words}.h'}"
 
 
+CORRECTED = {("aclnnGRUBackward", "hx"): ("const aclTensor*", "hx"), ("aclnnGRUBackward", "bidirectional"): ("bool", "bidirection")}
+"""Parameters for which a catalogue says something else than the operator's page and its program."""
+
+
 def documented(entry: Entry, probed: frozenset[str] = frozenset()) -> Documented:
     """What the table says of a catalogue's entry."""
     single = entry["kind"] == "single-phase"
     parameters = [
-        (parameter["ctype"], parameter["name"])
+        CORRECTED.get((entry["name"], parameter["name"]), (parameter["ctype"], parameter["name"]))
         for parameter in entry["params"]
         if single or parameter["ctype"] not in ("uint64_t*", "aclOpExecutor**")
     ]

@@ -58,8 +58,8 @@ def aclnnGroupNorm(
     groups = divided(self, group)
     return in_shapes(
         normalised_rows,
-        reads=((self, groups), (gamma, groups.factors), (beta, groups.factors)),
-        writes=((out, groups), (meanOut, groups.kept), (rstdOut, groups.kept)),
+        reads=((self, groups.shape), (gamma, groups.factors), (beta, groups.factors)),
+        writes=((out, groups.shape), (meanOut, groups.kept), (rstdOut, groups.kept)),
         eps=eps,
         wanted=(True, True, True),
         **groups.over_rows,

@@ -81,20 +81,21 @@ def aclnnGroupNormBackward(
         length_is(gamma, C, "one for each channel")
     if not input.size:
         return nothing()
-    groups = Groups(N, group, C // group, HxW)
-    reads = ((gradOut, groups), (input, groups), (mean, groups.kept), (rstd, groups.kept))
+    spatial = input.shape[2:] if input.shape[:2] == (N, C) else (HxW,)
+    groups = Groups(N, group, C // group, spatial)
+    reads = ((gradOut, groups.shape), (input, groups.shape), (mean, groups.kept), (rstd, groups.kept))
     plans = []
     if to_input is not None:
         of_gamma = (gamma, groups.factors)
-        plans.append(in_shapes(input_gradient, reads=(*reads, of_gamma), writes=((to_input, groups),), **groups.over_rows))
+        plans.append(in_shapes(input_gradient, reads=(*reads, of_gamma), writes=((to_input, groups.shape),), **groups.over_rows))
     if to_gamma is not None or to_beta is not None:
         plans.append(
             in_shapes(
                 factor_gradients,
                 reads=reads,
                 writes=[(factor, groups.factors) for factor in (to_gamma, to_beta) if factor is not None],
-                axes=(0, 3),
                 wanted=(to_gamma is not None, to_beta is not None),
+                **groups.over_samples,
             )
         )
     return together(plans)

@@ -16,27 +16,37 @@ GroupStatistic = Annotated[Operand, Out(*FLOATS, rank=2)]
 
 
 class Groups(NamedTuple):
-    """How a batch is divided: samples, groups, channels of a group, elements of a channel."""
+    """How a batch is divided: samples, groups, channels of a group; and the other lengths."""
 
     samples: int
     groups: int
     channels: int
-    spatial: int
+    spatial: Shape
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the batch. Only the axis of channels is split, which strides always allow."""
+        return (self.samples, self.groups, self.channels, *self.spatial)
 
     @property
     def kept(self) -> Shape:
         """The shape of a statistic."""
-        return (self.samples, self.groups, 1, 1)
+        return (self.samples, self.groups, 1, *(1,) * len(self.spatial))
 
     @property
     def factors(self) -> Shape:
         """The shape of weight and bias."""
-        return (1, self.groups, self.channels, 1)
+        return (1, self.groups, self.channels, *(1,) * len(self.spatial))
 
     @property
     def over_rows(self) -> dict[str, Any]:
         """What kernels have to know that reduce each group of each sample."""
-        return {"axes": (2, 3), "count": self.channels * self.spatial}
+        return {"axes": tuple(range(2, len(self.shape))), "count": self.channels * math.prod(self.spatial)}
+
+    @property
+    def over_samples(self) -> dict[str, Any]:
+        """What kernels have to know that reduce each channel of all samples."""
+        return {"axes": (0, *range(3, len(self.shape)))}
 
 
 def divided(x: Operand, group: int) -> Groups:
@@ -44,4 +54,4 @@ def divided(x: Operand, group: int) -> Groups:
     require(group > 0, f"group is {group}, expected a value of at least 1")
     channels = x.shape[1]
     require(channels % group == 0, f"group is {group}, expected a divisor of the channels of {x.name}: {channels}")
-    return Groups(x.shape[0], group, channels // group, math.prod(x.shape[2:]))
+    return Groups(x.shape[0], group, channels // group, x.shape[2:])
