@@ -106,6 +106,24 @@ def encoder_layer(device: str) -> list[float]:
     return _learn(device, layer, torch.randn(2, 10, 32), torch.randn(2, 10, 32))
 
 
+class Recurrent(nn.Module):
+    """Words one after the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers, self.head = nn.LSTM(8, 16, batch_first=True), nn.Linear(16, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """What is known after the last word."""
+        return self.head(self.layers(x)[0][:, -1])
+
+
+def lstm(device: str) -> list[float]:
+    """A recurrent layer; torch_npu has more than one only in its older interface."""
+    torch.manual_seed(9)
+    return _learn(device, Recurrent(), torch.randn(4, 7, 8), torch.randn(4, 3))
+
+
 def dropout(device: str) -> list[float]:
     """Elements that are left out, other ones in every call; how many, what becomes of the others, and of the gradient."""
     torch.manual_seed(10)
@@ -170,6 +188,7 @@ NETWORKS: dict[Callable[[str], list[float]], float] = {
     resnet_block: 1e-5,
     llama_block: 1e-4,
     encoder_layer: 1e-5,
+    lstm: 1e-5,
     dropout: 2e-2,
     sampling: 5e-2,
     embedding: 1e-6,
