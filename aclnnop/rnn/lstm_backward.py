@@ -36,7 +36,6 @@ from aclnnop.rnn.sequences import (
     Saved,
     Sequences,
     SequencesOut,
-    States,
     StatesOut,
     frame_of,
     grouped,
@@ -46,6 +45,8 @@ from aclnnop.rnn.sequences import (
 )
 
 FirstStates = Annotated[list[Operand], ListOf(In(*TYPES, rank=3), least=2, most=2)]
+OptionalSequences = Annotated[Operand | None, In(*TYPES, rank=(2, 3), optional=True)]
+OptionalStates = Annotated[Operand | None, In(*TYPES, rank=3, optional=True)]
 Mask = Annotated[BoolArray | None, HandleKind(BoolArray, optional=True)]
 
 
@@ -54,9 +55,9 @@ def aclnnLstmBackward(
     input: Sequences,
     hx: FirstStates,
     params: Params,
-    dy: Sequences,
-    dh: States,
-    dc: States,
+    dy: OptionalSequences,
+    dh: OptionalStates,
+    dc: OptionalStates,
     i: Saved,
     g: Saved,
     f: Saved,
@@ -77,14 +78,16 @@ def aclnnLstmBackward(
     dcPrevOut: StatesOut,
     dparamsOut: ParamsOut,
 ) -> Plan:
-    """Go back through all steps of all layers; all gradients are computed, whatever ``outputMask`` says."""
+    """Go back through all steps of all layers; all gradients are computed, whatever ``outputMask`` says. One that is null counts as 0."""
     lists: dict[str, list[Operand] | None] = {"i": i, "g": g, "f": f, "o": o, "h": h, "c": c, "tanhc": tanhc}
     one_type(input, hx, params, dy, dh, dc, *lists.values(), dxOut, dhPrevOut, dcPrevOut, dparamsOut)
     stack = stack_of(LSTM, input.shape[-1], params, numLayers, both=bidirectional, bias=hasBias)
     stack_of(LSTM, input.shape[-1], dparamsOut, numLayers, both=bidirectional, bias=hasBias, name="dparamsOut")
     frame = frame_of(input, batchSizesOptional, batch_first=batchFirst)
-    states_fit(stack, frame, *hx, dh, dc, dhPrevOut, dcPrevOut)
-    shape_is(dy, (*frame.lead, stack.directions * stack.hidden), "as input, with the hidden elements of all directions")
+    states_fit(stack, frame, *hx, *(one for one in (dh, dc) if one is not None), dhPrevOut, dcPrevOut)
+    shown_shape = (*frame.lead, stack.directions * stack.hidden)
+    if dy is not None:
+        shape_is(dy, shown_shape, "as input, with the hidden elements of all directions")
     saved = saved_fit(stack, (frame.steps, frame.batch, stack.hidden), lists)
     same_shape(input, dxOut)
     if not input.size:
@@ -98,6 +101,8 @@ def aclnnLstmBackward(
         )
         *kept, (sizes,), (to_input, *to_states), to_params = rest
         entered, candidate, forgotten, shown, hidden, cells, flat = kept
+        of_output = np.zeros(shown_shape, x.dtype) if of_output is None else of_output
+        of_last = [np.zeros_like(state) if one is None else one for one, state in zip(of_last, first, strict=True)]
         valid = None if sizes is None else valid_rows(sizes, frame.batch)
         found = run_back(
             stack,

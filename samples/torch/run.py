@@ -8,13 +8,14 @@ import traceback
 
 import torch
 import torch_npu  # noqa: F401
+from networks import NETWORKS
 from programs import PROGRAMS
 
 
 def main(names: list[str]) -> int:
     """A table at the end; how many programs went wrong."""
     rows, wrong = [], 0
-    for program, tolerance in PROGRAMS.items():
+    for program, tolerance in {**PROGRAMS, **NETWORKS}.items():
         if names and program.__name__ not in names:
             continue
         print(f"{program.__name__}: {program.__doc__}")
