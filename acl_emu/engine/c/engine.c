@@ -175,7 +175,6 @@ static void load(const job *work, buffers *own, const step *s, const place *at)
     if (lies_ready(work, s->y)) {
         int64_t step;
         char *there = find_row(work, own, s->y, at, &step);
-        own->in_memory[s->z] = 0;
         if (work->only_reduced && at->rows > 1) {
             own->slot[s->z] = there;
             own->in_memory[s->z] = step;
@@ -263,7 +262,8 @@ static void reduce(const job *work, const buffers *own, const step *s, const pla
     const reduction *by = reduction_of(work, s->x);
     const char *elements = own->slot[s->z];
     if (work->loops->shape == COLUMNS) {
-        by->lanes(own->accumulator[s->x], elements, at->n, at->outer, at->rows, own->in_memory[s->z] ? own->in_memory[s->z] : (int64_t)at->n * item);
+        const int64_t pitch = work->only_reduced && at->rows > 1 ? own->in_memory[s->z] : (int64_t)at->n * item;
+        by->lanes(own->accumulator[s->x], elements, at->n, at->outer, at->rows, pitch);
         return;
     }
     if (by->rows && work->whole_rows) {

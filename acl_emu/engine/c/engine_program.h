@@ -166,7 +166,7 @@ typedef struct {
     void *slot[MOST_SLOTS];
     int64_t held[MOST_SLOTS]; /* the row whose number a register was filled with, and as how many elements */
     size_t held_count[MOST_SLOTS];
-    int64_t in_memory[MOST_SLOTS]; /* COLUMNS: bytes from row to row of a register that is some rows of an operand; else 0 */
+    int64_t in_memory[MOST_SLOTS]; /* COLUMNS that are only reduced: bytes from row to row of what is reduced where it lies */
     char *kept[MOST_SLOTS];
     char *accumulator[MOST_ACCUMULATORS];
     char *gathered; /* a tile of any type */
