@@ -27,8 +27,7 @@ from acl_emu.spec import (
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.math.unary import FLOATS
 from aclnnop.norm.mean_square import ends_with, over_rows
-from aclnnop.norm.rms_norm import LEAST_ROW
-from aclnnop.norm.rows import Axes, normalised, scaled, selected
+from aclnnop.norm.rows import LEAST_ROW, Axes, normalised, scaled, selected
 from aclnnop.norm.views import in_shapes
 
 RANKS = range(1, 9)

@@ -25,8 +25,7 @@ from acl_emu.spec import (
     shape_is,
 )
 from aclnnop.norm import rows
-from aclnnop.norm.rms_norm import LEAST_ROW
-from aclnnop.norm.rows import Axes, centred, scaled
+from aclnnop.norm.rows import LEAST_ROW, Axes, centred, scaled
 from aclnnop.norm.views import along, in_shapes
 
 TYPES = (FLOAT, FLOAT16)

@@ -30,7 +30,7 @@ from acl_emu.spec import (
 )
 from aclnnop.math.unary import FLOATS
 from aclnnop.norm.quantising import layer_rows, store, wide, with_scale
-from aclnnop.norm.rms_norm import LEAST_ROW
+from aclnnop.norm.rows import LEAST_ROW
 
 ON = dict.fromkeys((Product.A2, Product.A3), (FLOAT16, BF16)) | {Product.A310P: (FLOAT16,)}
 Rows = Annotated[Operand, In(*FLOATS, rank=(1, 8), on=ON)]

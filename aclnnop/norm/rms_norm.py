@@ -23,10 +23,8 @@ from acl_emu.spec import (
 )
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.norm.mean_square import ends_with, normalised_rows, over_rows
+from aclnnop.norm.rows import LEAST_ROW
 from aclnnop.norm.views import in_shapes, one_for_each_row
-
-LEAST_ROW = 32
-"""Bytes of a row of gamma that 310P asks for."""
 
 
 @operator(products=ALL - {Product.A310B, Product.A910})

@@ -13,6 +13,9 @@ from acl_emu.core.errors import AclnnNullptr
 from acl_emu.runtime.tensor import BoolArray
 from acl_emu.spec import AFTER_NULL, NULL, Array, Operand, Operator, require, total
 
+LEAST_ROW = 32
+"""Bytes of a row of gamma that 310P asks for."""
+
 Axes = tuple[int, ...]
 
 
