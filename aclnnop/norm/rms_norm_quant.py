@@ -26,7 +26,7 @@ from acl_emu.spec import (
 )
 from aclnnop.math.unary import FLOATS
 from aclnnop.norm.quantising import EIGHT_BITS, HALVES, quantised_shape, rms_rows, store, types_in, wide, with_scale
-from aclnnop.norm.rms_norm import LEAST_ROW
+from aclnnop.norm.rows import LEAST_ROW
 
 OLDER = (Product.A310P, Product.A310B)
 NEWER = (Product.A2, Product.A3)
