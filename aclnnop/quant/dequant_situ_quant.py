@@ -83,7 +83,7 @@ def aclnnDequantSituQuant(
         weight, activation, bias, factors, offsets, groups, y, scales = others
         group = groups_of_rows(groups, rows, 1)
         lines = x.reshape(rows, -1)
-        known = (weight, activation, bias) if whole else (None, None, None)
+        known: tuple[Any, Any, Any] = (weight, activation, bias) if whole else (None, None, None)
         values = situ(*split(dequantised(lines, *known, np.zeros_like(group)), left=activateLeft), beta, linearBeta)
         if dynamic:
             values = values if factors is None else values * factors
