@@ -91,8 +91,7 @@ def aclnnDequantSituQuant(
             store(scales, found)
         else:
             values = values / factors + (0 if offsets is None else offsets)
-        # On its way to INT8 a number passes FLOAT16, so that what is just below a whole number is not cut to the next one.
-        store(y, narrowed(np.trunc(values.astype(np.float16)), INT8))
+        store(y, narrowed(np.trunc(values.astype(np.float32)), INT8))
 
     return direct(kernel, reads=(x, *optional), writes=(yOut, yScaleOut), scratch={})
 

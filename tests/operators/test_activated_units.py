@@ -261,8 +261,8 @@ def situ_quant(dtype: Any = np.int8, mode: str | None = "dynamic", shape: tuple[
 
 
 def cut(values: Array) -> Array:
-    """Towards zero, through half precision."""
-    return np.clip(np.trunc(values.astype(np.float16).astype(float)), -128, 127)
+    """Towards zero, of FLOAT."""
+    return np.clip(np.trunc(values.astype(np.float32).astype(float)), -128, 127)
 
 
 def assert_whole(found: Array, expected: Array) -> None:
@@ -394,7 +394,9 @@ def test_dequant_swiglu_quant_on_the_newest(target: Any, device: int, chip: Chip
         scaleOut=np.zeros((4, 3), FLOAT),
     )
     values = unit(0, x, 1) * float(across.arguments["quantScaleOptional"][0]) + float(across.arguments["quantOffsetOptional"][0])
-    np.testing.assert_allclose(across.results(1)[0].astype(float), values.astype(np.float32).astype(target).astype(float), rtol=0.26, atol=1e-3)
+    np.testing.assert_allclose(
+        across.results(1)[0].astype(float), values.astype(np.float32).astype(target).astype(float), rtol=0.26, atol=1e-3
+    )
     assert turned.but(groupIndexOptional=np.array([[2, 2], [0, 3]])).refused() == 507015
 
 
