@@ -22,13 +22,18 @@ def aclnnSituGlu(x: Values, dim: Int, beta: Double, linearBeta: Double, activate
     same_dtype(x, out)
 
     def kernel(gate: Array, linear: Array) -> Array:
-        product: Array = beta * np.tanh(gate / beta) * logistic(gate) * bounded(linear, linearBeta)
-        return product
+        return situ(gate, linear, beta, linearBeta)
 
     return gated(kernel, x, axis, (out,), left=activateLeft)
 
 
 aclnnSituGlu.example(lambda: examples(aclnnSituGlu, *SETTINGS))
+
+
+def situ(gate: Array, linear: Array, beta: float, linear_beta: float) -> Array:
+    """The formula."""
+    product: Array = beta * np.tanh(gate / beta) * logistic(gate) * bounded(linear, linear_beta)
+    return product
 
 
 def bounded(linear: Array, bound: float) -> Array:

@@ -87,8 +87,9 @@ def checked(
     *,
     largest: float = 0.0,
     least: float = 0.0,
+    places: Shape | None = None,
 ) -> int:
-    """The place of the axis, once the arguments keep the rules."""
+    """The place of the axis, once the arguments keep the rules; ``places``: the shape of the scales, if it is not the usual one."""
     place = wrap_dim(axis, x, "axis")
     require_type("dstType", dstType, y)
     narrow = y.dtype in FOUR_BITS
@@ -116,7 +117,7 @@ def checked(
         require(x.shape[-1] % 2 == 0, f"x has shape {list(x.shape)}, expected an even last dimension for {y.name} of dtype {y.dtype}")
         require(y.contiguous, f"{y.name} of dtype {y.dtype} has strides, expected a contiguous tensor")
     same_shape(x, y)
-    shape_is(scales, scales_shape(x.shape, place, blocksize), "of the scales, in pairs")
+    shape_is(scales, places or scales_shape(x.shape, place, blocksize), "of the scales, in pairs")
     return place
 
 
@@ -167,10 +168,14 @@ def exponents(maxima: Array, dtype: DType, algorithm: int, largest: float, least
 
 
 def on_grid(values: Array, dtype: DType, rounding: str) -> Array:
-    """Numbers that a type of four bits has, below or to the nearest with halves away from 0; all others are rounded when stored."""
+    """Numbers that a type of four bits has: on one side, or the nearest with halves away from 0; all others are rounded when stored."""
     if dtype not in FOUR_BITS or rounding == "rint":
         return values
     sizes = magnitudes(dtype)
+    if rounding == "ceil":
+        return -on_grid(-values, dtype, "floor")
+    if rounding == "trunc":
+        return np.copysign(on_grid(np.abs(values), dtype, "floor"), values)
     if rounding == "round":
         place = np.searchsorted((sizes[:-1] + sizes[1:]) / 2, np.abs(values), side="right")
         return np.copysign(sizes[np.minimum(place, len(sizes) - 1)], values)
