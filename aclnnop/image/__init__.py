@@ -1,0 +1,1 @@
+"""Images: resampling, sampling along grids, columns of windows, rasterization."""
