@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from acl_emu.runtime.tensor import Shape
 from acl_emu.spec import Array
 
 
@@ -27,10 +26,11 @@ class Tap(NamedTuple):
 
 
 def tap(place: Array, weight: Array, slope: Array, length: int) -> Tap:
-    """A tap at a whole number, given as one of a floating-point type; NaN is outside."""
+    """A tap at a whole number, given as one of a floating-point type; NaN is outside, where weights are 0."""
     with np.errstate(invalid="ignore"):
         inside = (place >= 0) & (place < length)
-    return Tap(np.where(inside, place, 0).astype(np.int64), weight.astype(np.float64), slope.astype(np.float64), inside)
+    place, weight, slope = (np.where(inside, one, 0) for one in (place, weight, slope))
+    return Tap(place.astype(np.int64), weight.astype(np.float64), slope.astype(np.float64), inside)
 
 
 def linear_taps(position: Array, length: int) -> list[Tap]:
@@ -111,8 +111,3 @@ def slopes(grad: Array, images: Array, axes: Sequence[Sequence[Tap]], lengths: S
 def flattened(images: Array) -> Array:
     """The elements of an image one behind the other."""
     return images.reshape(*images.shape[:2], -1)
-
-
-def per_channel(images: Array, shape: Shape) -> Array:
-    """Back to the axes of an image, or of a grid."""
-    return images.reshape(*images.shape[:2], *shape)
