@@ -66,13 +66,13 @@ class Axis:
     @cached_property
     def forward(self) -> tuple[Taps, ...]:
         """The taps in groups: in each, every result occurs once at most."""
-        return _groups(self.taps)
+        return grouped(self.taps)
 
     @cached_property
     def backward(self) -> tuple[Taps, ...]:
         """The same for the transpose."""
         rows, places, weights = self.taps
-        return _groups(Taps(places, rows, weights))
+        return grouped(Taps(places, rows, weights))
 
     @property
     def centers(self) -> Array:
@@ -89,7 +89,8 @@ def _finite(positions: Array, length: int) -> Array:
     return near
 
 
-def _groups(taps: Taps) -> tuple[Taps, ...]:
+def grouped(taps: Taps) -> tuple[Taps, ...]:
+    """Groups of taps, each with one tap at most for each row."""
     order = np.argsort(taps.rows, kind="stable")
     rows = taps.rows[order]
     number = np.arange(rows.size) - np.searchsorted(rows, rows)
@@ -180,15 +181,16 @@ def moved(values: Array, out: Array, *, axes: Sequence[Axis], first: int) -> Non
 
 def resampled(values: Array, out: Array, *, axes: Sequence[Axis], first: int) -> None:
     """In float64, rounded once."""
-    out[...] = _applied(values, [(axis.forward, axis.count) for axis in axes], first)
+    out[...] = applied(values, [(axis.forward, axis.count) for axis in axes], first)
 
 
 def returned(grad: Array, out: Array, *, axes: Sequence[Axis], first: int) -> None:
     """What each element of the input gets of the gradient of the result: the transpose."""
-    out[...] = _applied(grad, [(axis.backward, axis.length) for axis in axes], first)
+    out[...] = applied(grad, [(axis.backward, axis.length) for axis in axes], first)
 
 
-def _applied(values: Array, along: Sequence[tuple[Sequence[Taps], int]], first: int) -> Array:
+def applied(values: Array, along: Sequence[tuple[Sequence[Taps], int]], first: int) -> Array:
+    """The sums that groups of taps describe, along one axis after the other; each axis gets the length that stands beside them."""
     total = values.astype(np.float64)
     for number, (groups, count) in enumerate(along):
         lines = np.moveaxis(total, first + number, 0)

@@ -1,0 +1,1 @@
+"""Object detection: boxes, their overlaps, and regions of images."""

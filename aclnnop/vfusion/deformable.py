@@ -1,0 +1,120 @@
+"""Deformable attention: each query takes weighted samples of several images, at places of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
+from acl_emu.core.errors import DeviceFault
+from acl_emu.spec import Array, Example, Operand, Operator, between, numbers, same_dtype, shape_is
+from aclnnop.image.sampling import Tap, linear_taps, sampled, slopes, spread
+
+
+def check_attention(
+    value: Operand, spatialShape: Operand, levelStartIndex: Operand, location: Operand, attnWeight: Operand, result: Operand
+) -> None:
+    """161002 for tensors that do not belong together."""
+    same_dtype(value, location, attnWeight, result)
+    samples, _, heads, channels = value.shape
+    levels = spatialShape.shape[0]
+    shape_is(spatialShape, (levels, 2), "height and width of each level")
+    shape_is(levelStartIndex, (levels,), "one for each level")
+    queries, points = location.shape[1], location.shape[4]
+    shape_is(location, (samples, queries, heads, levels, points, 2), "samples, queries, heads, levels, points and two coordinates")
+    shape_is(attnWeight, location.shape[:-1], "one for each point")
+    shape_is(result, (samples, queries, heads * channels), "samples, queries, and heads by channels")
+
+
+Level = tuple[int, tuple[int, int], list[list[Tap]]]
+"""Where the elements of an image begin, its lengths, and the taps along both axes."""
+
+
+def levels_of(value: Array, shapes: Array, starts: Array, location: Array, names: tuple[str, str]) -> list[Level]:
+    """All images, checked before anything is written; taps are for (sample and head, query and point)."""
+    found: list[Level] = []
+    for number, ((high, wide), start) in enumerate(zip(shapes.tolist(), starts.tolist(), strict=True)):
+        if min(high, wide, start) < 0 or start + high * wide > value.shape[1]:
+            text = f"{names[1]}[{number}] is {start} with {names[0]}[{number}] of {high} by {wide} elements"
+            raise DeviceFault(f"{text}, expected an image among {value.shape[1]} elements")
+        where = np.moveaxis(location[:, :, :, number].astype(np.float32), 2, 1).reshape(value.shape[0] * value.shape[2], -1, 2)
+        positions = [where[..., 1 - axis] * np.float32(length) - np.float32(0.5) for axis, length in enumerate((high, wide))]
+        taps = [linear_taps(position, length) for position, length in zip(positions, (high, wide), strict=True)]
+        found.append((start, (high, wide), taps))
+    return found
+
+
+def heads_first(array: Array) -> Array:
+    """(sample, place, head, ...) as (sample and head, place, ...)."""
+    turned = np.moveaxis(array, 2, 1)
+    return turned.reshape(-1, *turned.shape[2:])
+
+
+def images_of(value: Array, start: int, lengths: tuple[int, int]) -> Array:
+    """(sample and head, channel, element) of one level."""
+    return np.swapaxes(heads_first(value[:, start : start + lengths[0] * lengths[1]]), 1, 2)
+
+
+def attended(value: Array, shapes: Array, starts: Array, location: Array, weight: Array, out: Array, *, names: tuple[str, str]) -> None:
+    """In float64, rounded once."""
+    samples, queries, heads = location.shape[:3]
+    total = np.zeros((samples * heads, value.shape[3], queries))
+    weights = heads_first(weight).astype(np.float64)
+    for number, (start, lengths, taps) in enumerate(levels_of(value, shapes, starts, location, names)):
+        if not all(lengths):
+            continue
+        found = sampled(images_of(value, start, lengths), taps, lengths).reshape(*total.shape, -1)
+        total += np.einsum("bcqp,bqp->bcq", found, weights[:, :, number])
+    out[...] = np.moveaxis(total.reshape(samples, heads, -1, queries), 3, 1).reshape(out.shape)
+
+
+def gradients(
+    value: Array,
+    shapes: Array,
+    starts: Array,
+    location: Array,
+    weight: Array,
+    grad: Array,
+    value_grad: Array,
+    location_grad: Array,
+    weight_grad: Array,
+    *,
+    names: tuple[str, str],
+) -> None:
+    """The gradients of values, places and weights, in float64, rounded once."""
+    samples, queries, heads = location.shape[:3]
+    points = location.shape[4]
+    levels = levels_of(value, shapes, starts, location, names)
+    given = np.swapaxes(heads_first(grad.reshape(samples, queries, heads, -1).astype(np.float64)), 1, 2)
+    each = np.broadcast_to(given[..., None], (*given.shape, points)).reshape(*given.shape[:2], -1)
+    weights = heads_first(weight).astype(np.float64)
+    values, places, shares = np.zeros(value.shape), np.zeros(location.shape), np.zeros(weight.shape)
+    for number, (start, lengths, taps) in enumerate(levels):
+        if not all(lengths):
+            continue
+        images = images_of(value, start, lengths)
+        found = (sampled(images, taps, lengths) * each).sum(axis=1)
+        shares[:, :, :, number] = np.moveaxis(found.reshape(samples, heads, queries, points), 1, 2)
+        weighted = each * weights[:, :, number].reshape(weights.shape[0], 1, -1)
+        back = spread(weighted, taps, lengths).reshape(samples, heads, value.shape[3], -1)
+        values[:, start : start + lengths[0] * lengths[1]] += np.moveaxis(back, 3, 1)
+        for axis, slope in enumerate(slopes(weighted, images, taps, lengths)):
+            moved = np.moveaxis((slope * lengths[axis]).reshape(samples, heads, queries, points), 1, 2)
+            places[:, :, :, number, :, 1 - axis] = moved
+    value_grad[...], location_grad[...], weight_grad[...] = values, places, shares
+
+
+def attention_examples(operator: Operator) -> Iterator[Example]:
+    """Two levels, with places outside."""
+    for dtype, index in ((FLOAT, INT32), (FLOAT16, INT64), (BF16, INT32)):
+        value, location, weight = (1, 10, 2, 32), (1, 32, 2, 2, 4, 2), (1, 32, 2, 2, 4)
+        values = {
+            **dict.fromkeys(("value", "gradValue"), numbers(value, dtype, 1)),
+            "spatialShape": np.array([[2, 3], [2, 2]], index.numpy),
+            "levelStartIndex": np.array([0, 6], index.numpy),
+            **dict.fromkeys(("location", "gradLocation"), between(-0.2, 1.2, location, dtype, 2)),
+            **dict.fromkeys(("attnWeight", "gradAttnWeight"), between(0, 1, weight, dtype, 3)),
+            **dict.fromkeys(("output", "gradOutput"), numbers((1, 32, 64), dtype, 4)),
+        }
+        yield {name: values[name] for name in operator.names}
