@@ -183,7 +183,8 @@ class _Maker:
     def tensor(self, name: str, kind: Kind, shape: Shape, dtype: DType, extra: dict[str, Any] | None = None) -> Argument:
         """A tensor without memory."""
         extra = extra or {}
-        view = make_view(shape, dtype.code, extra.get("strides"), extra.get("offset", 0), extra.get("format", c.ACL_FORMAT_ND), shape)
+        plain = kind.format_for(len(shape)) if isinstance(kind, TensorKind) else c.ACL_FORMAT_ND
+        view = make_view(shape, dtype.code, extra.get("strides"), extra.get("offset", 0), extra.get("format", plain), shape)
         if len(view.strides) != len(shape):
             raise Mistake(f"{len(view.strides)} strides for {len(shape)} dimensions")
         words = f"{shape_text(shape)} {dtype.name}"

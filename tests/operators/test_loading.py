@@ -7,7 +7,7 @@ from tests.conftest import run_python
 
 FILES = frozenset(MODULES.values())
 
-RELATIVES = 2
+RELATIVES = 3
 """What it is derived from, or shares its formula and types with."""
 
 LOAD_EACH = """
