@@ -9,7 +9,7 @@ import numpy as np
 
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import Array, Example, In, Operand, Operator, Out, Plan, Product, direct, nothing, numbers, same_dtype, same_shape
-from aclnnop.pooling.windows import Axis, check_results, spread, sums
+from aclnnop.pooling.windows import Axis, check_results, sliding, spread, sums
 
 FLOATS = (FLOAT, FLOAT16, BF16)
 OLDER = dict.fromkeys((Product.A910, Product.A310P), (FLOAT, FLOAT16))
@@ -64,7 +64,7 @@ def divisors(axes: Sequence[Axis], padded: bool, divisor: int) -> Any:
     return total
 
 
-def sliding_examples(operator: Operator, count: int, input_name: str = "self") -> Iterator[Example]:
+def sliding_examples(operator: Operator, count: int) -> Iterator[Example]:
     """Plain windows; padding and steps that leave a rest; windows that lie close; a divisor of its own."""
     for turn, (dtype, sizes, strides, pads, ceil, counted, divisor) in enumerate(
         (
@@ -75,7 +75,10 @@ def sliding_examples(operator: Operator, count: int, input_name: str = "self") -
         )
     ):
         shape = ((2, 3), (3,))[turn % 2] + (5, 6, 4)[:count]
-        lengths = tuple(_windows(n, sizes, strides, pads, ceil, k, count) for k, n in enumerate(shape[-count:]))
+        axes = zip(
+            shape[-count:], *(given if len(given) == count else given * count for given in (sizes, strides or sizes, pads)), strict=True
+        )
+        lengths = tuple(sliding(length, size, stride, (pad, pad), 1, ceil).count for length, size, stride, pad in axes)
         small = shape[:-count] + lengths
         values: dict[str, Any] = {
             "gradOutput": numbers(small, dtype, 1),
@@ -91,14 +94,6 @@ def sliding_examples(operator: Operator, count: int, input_name: str = "self") -
             **dict.fromkeys(("gradInput", "output"), numbers(shape, dtype, 4)),
         }
         yield {name: values[name] for name in operator.names}
-
-
-def _windows(
-    length: int, sizes: tuple[int, ...], strides: tuple[int, ...], pads: tuple[int, ...], ceil: bool, axis: int, count: int
-) -> int:
-    size, stride, pad = (given[axis] if len(given) == count else given[0] for given in (sizes, strides or sizes, pads))
-    found = (length + 2 * pad - size + (stride - 1 if ceil else 0)) // stride + 1
-    return found - (ceil and (found - 1) * stride >= length + pad)
 
 
 def adaptive_examples(operator: Operator, count: int) -> Iterator[Example]:

@@ -28,7 +28,7 @@ from acl_emu.spec import (
 )
 from aclnnop.index.places import within
 from aclnnop.pooling.average import FLOATS, PLANE, VOLUME
-from aclnnop.pooling.windows import Axis, check_results, largest, planes, slide
+from aclnnop.pooling.windows import Axis, check_results, largest, planes, slide, sliding
 
 NEWER = frozenset({Product.A950, Product.A3, Product.A2})
 PLACES = (INT32, INT64)
@@ -109,7 +109,7 @@ def sliding_examples(
         shape = ((2, 3), (3,), (1, 2))[turn] + (5, 6, 4)[:count]
         if operator.name.endswith("MaskBackward"):  # has samples in any case
             shape = (2, 3, 5, 6)
-        plain = [_length(n, sizes[0], (strides or sizes)[0], pads[0], ceil) for n in shape[-count:]]
+        plain = [sliding(n, sizes[0], (strides or sizes)[0], (pads[0], pads[0]), 1, ceil).count for n in shape[-count:]]
         small = (*shape[:-count], *plain)
         values: dict[str, Any] = {
             "gradOutput": numbers(small, dtype, 1),
@@ -133,11 +133,6 @@ def first_places(shape: tuple[int, ...], small: tuple[int, ...], size: int, stri
         starts = np.maximum(np.arange(small[axis]) * stride - pad, 0)
         total = total * shape[axis] + starts.reshape(-1, *(1,) * (len(shape) - 1 - axis))
     return np.array(np.broadcast_to(total, small))
-
-
-def _length(length: int, size: int, stride: int, pad: int, ceil: bool) -> int:
-    found = (length + 2 * pad - size + (stride - 1 if ceil else 0)) // stride + 1
-    return found - (ceil and (found - 1) * stride >= length + pad)
 
 
 def adaptive_examples(operator: Operator, count: int, place: Any = INT64) -> Iterator[Example]:
