@@ -139,7 +139,7 @@ def as_text(explanation: Explanation, width: int = 100, paint: Painter = lambda 
     operator, outcome = explanation.operator, explanation.outcome
     lines = [f"{operator.name} on {explanation.chip.name}, {explanation.chip.product.value}"]
     lines += _wrapped("  ", operator.summary.splitlines()[0], width)
-    lines += ["", paint("Arguments", "bold"), *_argument_lines(explanation.arguments)]
+    lines += ["", paint("Arguments", "bold"), *_argument_lines(explanation.arguments, width)]
     lines += ["", paint("Checks, in order", "bold")]
     for number, step in enumerate(explanation.steps, 1):
         mark = paint("FAILED", "red") if step.failure else paint("passed", "green")
@@ -160,12 +160,13 @@ def as_text(explanation: Explanation, width: int = 100, paint: Painter = lambda 
     return "\n".join(lines) + "\n"
 
 
-def _argument_lines(arguments: list[Argument]) -> list[str]:
+def _argument_lines(arguments: list[Argument], width: int) -> list[str]:
     rows = []
     for argument in arguments:
         kind = f"{argument.kind.io}put" if tensor_kind(argument.kind) else argument.kind.c_type.removeprefix("const ").removesuffix("*")
         rows.append((argument.name, kind.replace("inoutput", "in place"), argument.words + (" (assumed)" if argument.assumed else "")))
-    return _table(rows)
+    names, kinds = (max((len(row[i]) for row in rows), default=0) for i in range(2))
+    return [line.rstrip() for name, kind, words in rows for line in _wrapped(f"  {name:{names}}  {kind:{kinds}}  ", words, width)]
 
 
 def _decision_lines(explanation: Explanation, paint: Painter) -> list[str]:

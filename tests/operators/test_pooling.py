@@ -302,7 +302,7 @@ def call_of(operator: str) -> Case:
     return Case(operator, next(iter(aclnnop.find(operator).examples())))
 
 
-POOLS = sorted(name for name in MODULES if "Pool" in name or "Unpool" in name)
+POOLS = sorted(name for name in MODULES if ("Pool" in name or "Unpool" in name) and "Roi" not in name)
 SLIDING = [name for name in POOLS if "kernelSize" in aclnnop.find(name).names]
 
 
