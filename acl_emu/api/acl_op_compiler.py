@@ -93,7 +93,14 @@ class Given(NamedTuple):
         return tuple(map(int, values))
 
 
-Argument = Given | Sequence[int] | int
+class First(NamedTuple):
+    """What a tensor is like along all axes but one, counted from the end: all along that one it is the same."""
+
+    given: Given
+    axis: int
+
+
+Argument = Given | First | Sequence[int] | int | float
 """A tensor, whole numbers in an array, or an attribute."""
 Routed = tuple[str, tuple[Argument, ...]]
 """The operator of the two-phase interface, and its arguments."""
@@ -124,7 +131,16 @@ def _cast(inputs: Sequence[Given], outputs: Sequence[Given], attributes: Attribu
     return "aclnnCast", (inputs[0], int(attributes.get("dst_type", outputs[0].description.dtype)), outputs[0])
 
 
+def _distance_gradient(inputs: Sequence[Given], outputs: Sequence[Given], attributes: Attributes) -> Routed:
+    """All inputs come with the axes of both sets of points and of coordinates; a norm below 0 stands for infinity."""
+    grad, first, second, distances = inputs
+    views = (First(grad, -1), First(first, -2), First(second, -3), First(distances, -1))
+    norm = float(attributes.get("p", 2.0))
+    return "aclnnCdistBackward", (*views, norm if norm >= 0 else math.inf, outputs[0])
+
+
 ROUTES: dict[str, Route] = {
+    "CdistGrad": _distance_gradient,
     "Identity": _copy,
     "TensorMove": _copy,
     "ViewCopy": _copy,
@@ -232,12 +248,16 @@ def _given(descriptions: Sequence[Handle] | None, buffers: Sequence[Handle] | No
 
 def _handle(argument: Argument, stack: ExitStack) -> Any:
     """An argument as the two-phase interface takes it, for as long as the call."""
-    if isinstance(argument, Given):
-        shape, dtype, format = argument.description.shape, argument.description.dtype, argument.description.format
-        tensor = acl_meta.aclCreateTensor(shape, dtype, None, 0, format, shape, argument.buffer.address or None)
+    if isinstance(argument, (Given, First)):
+        given = argument.given if isinstance(argument, First) else argument
+        shape, dtype, format = given.description.shape, given.description.dtype, given.description.format
+        dims, strides = list(shape), [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+        if isinstance(argument, First):
+            del dims[argument.axis], strides[argument.axis]
+        tensor = acl_meta.aclCreateTensor(dims, dtype, strides, 0, format, shape, given.buffer.address or None)
         stack.callback(acl_meta.aclDestroyTensor, tensor)
         return tensor
-    if isinstance(argument, int):
+    if isinstance(argument, (int, float)):
         return argument
     array = acl_meta.aclCreateIntArray(argument)
     stack.callback(acl_meta.aclDestroyIntArray, array)

@@ -121,6 +121,21 @@ def test_operators_by_name(device):
     assert (ret, found.tolist()) == (0, X.max(axis=0, keepdims=True).tolist())
 
 
+def test_gradients_of_distances(device):
+    """Its inputs come expanded to both sets of points."""
+    first, second, grad = (np.random.default_rng(seed).normal(size=shape) for seed, shape in ((1, (3, 4)), (2, (5, 4)), (3, (3, 5))))
+    apart = first[:, None] - second
+    distances = np.sqrt((apart**2).sum(axis=-1))
+    expected = (grad[..., None] * apart / distances[..., None]).sum(axis=1)
+    whole = [
+        np.ascontiguousarray(np.broadcast_to(one, (3, 5, 4)), np.float32)
+        for one in (grad[..., None], first[:, None], second, distances[..., None])
+    ]
+    ret, (found,) = execute("CdistGrad", whole, [np.zeros((3, 4), np.float32)])
+    assert ret == 0, message()
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
 def test_operators_that_are_none(device):
     ret, _ = execute("FlyToTheMoon", [X], [X])
     assert ret == acl.ACL_ERROR_OP_NOT_FOUND
