@@ -134,6 +134,8 @@ def _cast(inputs: Sequence[Given], outputs: Sequence[Given], attributes: Attribu
 def _distance_gradient(inputs: Sequence[Given], outputs: Sequence[Given], attributes: Attributes) -> Routed:
     """All inputs come with the axes of both sets of points and of coordinates; a norm below 0 stands for infinity."""
     grad, first, second, distances = inputs
+    if 0 in grad.description.shape:
+        return "aclnnInplaceZero", (outputs[0],)
     views = (First(grad, -1), First(first, -2), First(second, -3), First(distances, -1))
     norm = float(attributes.get("p", 2.0))
     return "aclnnCdistBackward", (*views, norm if norm >= 0 else math.inf, outputs[0])
