@@ -63,3 +63,8 @@ def predicate_examples(operator: Operator) -> Iterator[Example]:
 def never(x: Array) -> Any:
     """False for every number that equals itself, as whole numbers do."""
     return x != x
+
+
+def always(x: Array) -> Any:
+    """True for every number that equals itself."""
+    return x == x

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from acl_emu.spec import Array
-from aclnnop.math.binary import NOT_310, ORDERED
+from aclnnop.math.binary import EVERY, NOT_310, ORDERED
 from aclnnop.math.predicate import predicate
 
 
@@ -14,7 +14,7 @@ def negative(x: Array) -> Any:
     return x < 0
 
 
-@predicate(*ORDERED, whole=negative, products=NOT_310)
+@predicate(*ORDERED, results=EVERY, whole=negative, products=NOT_310)
 def aclnnSignbit(self: Array) -> Any:
     """Tell whether the sign bit of every element is set: that of a negative zero is, too."""
     return np.signbit(self)

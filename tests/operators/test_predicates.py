@@ -33,13 +33,15 @@ class Row(NamedTuple):
 
 
 TABLE = {
-    "IsFinite": Row(math.isfinite, MOST - {"310P"}, REALS),
+    "IsFinite": Row(math.isfinite, MOST - {"310P"}, [*REALS, *INTEGERS, BOOL]),
     "IsInf": Row(math.isinf, MOST - {"910"}, [*REALS, *INTEGERS, BOOL], "x"),
-    "IsPosInf": Row(lambda x: x == INF, MOST - {"910"}, REALS),
-    "IsNegInf": Row(lambda x: x == -INF, MOST - {"910"}, REALS),
+    "IsPosInf": Row(lambda x: x == INF, MOST - {"910"}, [*REALS, *INTEGERS, BOOL]),
+    "IsNegInf": Row(lambda x: x == -INF, MOST - {"910"}, [*REALS, *INTEGERS, BOOL]),
     "Signbit": Row(lambda x: math.copysign(1, x) < 0, MOST - {"310P"}, [*REALS, *INTEGERS, *UNSIGNED, BOOL]),
     "LogicalNot": Row(lambda x: not x, MOST, [*REALS, *INTEGERS, BOOL]),
 }
+CAST = ("LogicalNot", "Signbit")
+"""Whose results may have other types than BOOL."""
 LINES = [(name, dtype) for name, row in TABLE.items() for dtype in row.types]
 
 
@@ -53,8 +55,12 @@ def test_values(name: str, dtype: Any, device: int) -> None:
     expected = [TABLE[name].function(float(value)) for value in x]
     for layout in (0, 3):
         assert call(name, x, np.zeros(16, np.bool_)).run(layout).tolist() == expected
-    if name == "LogicalNot":
+    if name in CAST:
         assert call(name, x, np.zeros(16, np.float32)).run().tolist() == expected
+    if name == "Signbit":
+        for other in (DOUBLE, np.int8, np.uint32, np.complex64):
+            assert call(name, x, np.ones(16, other)).run().tolist() == expected
+    if name == "LogicalNot":
         assert Case("aclnnInplaceLogicalNot", {"selfRef": x}).run(2).tolist() == expected
 
 
@@ -64,7 +70,10 @@ def test_calls_that_are_refused(name: str, chip) -> None:
     assert products_of(call(name, good, out), chip) == TABLE[name].products
     chip("Ascend910B1")
     assert call(name, good, Meta((3, 2), BOOL)).status() == INVALID
-    assert call(name, good, Meta((2, 3), np.complex64)).status() == INVALID
+    if name != "Signbit":
+        assert call(name, good, Meta((2, 3), np.complex64)).status() == INVALID
+    if name not in CAST:
+        assert call(name, good, good).status() == INVALID
     assert call(name, Meta((2, 3), np.complex64), out).status() == INVALID
     deep = Meta((1,) * 9, FLOAT)
     assert call(name, deep, Meta((1,) * 9, BOOL)).status() == (ACLNN_ERR_INNER_TILING_ERROR if name == "IsInf" else INVALID)
