@@ -53,7 +53,8 @@ def test_every_header_compiles_alone(compiler: str, language: str, std: str, tmp
 
 def test_headers_of_operators_include_what_they_need() -> None:
     for name, text in headers.of_operators().items():
-        assert re.findall(r"#include .*", text) == ['#include "aclnn/aclnn_base.h"'], name
+        also = ['#include "aclnnop/aclnn_bitwiseand.h"'] if name == "aclnnop/aclnn_bitwise_and_tensor.h" else []
+        assert re.findall(r"#include .*", text) == ['#include "aclnn/aclnn_base.h"', *also], name
 
 
 def test_the_checkout_has_the_headers_of_all_operators() -> None:

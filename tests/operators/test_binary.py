@@ -113,7 +113,7 @@ TABLE: dict[str, Row] = {
         positive=True,
     ),
     "BitwiseAndTensor": Row(python.and_, AND, python.and_),
-    "BitwiseAndTensorOut": Row(python.and_, forms("BitwiseAndTensorOut", "950", "InplaceBitwiseAndTensorOut"), python.and_),
+    "BitwiseAndTensorOut": Row(python.and_, forms("BitwiseAndTensorOut", NOT_310, "InplaceBitwiseAndTensorOut"), python.and_),
     "BitwiseOrTensor": Row(
         python.or_, forms("BitwiseOrTensor", MOST, "BitwiseOrScalar", "InplaceBitwiseOrTensor", "InplaceBitwiseOrScalar"), python.or_
     ),
@@ -456,3 +456,9 @@ def test_types_that_differ_between_products(product: str, name: str, dtype: Any,
     chip(product)
     out = Meta((2,), np.bool_ if name in TRUTH else dtype)
     assert call(name, Meta((2,), dtype), Meta((2,), dtype), out).status() == status
+
+
+@pytest.mark.parametrize(("dtype", "rank", "status"), [(np.complex64, 7, 0), (np.complex64, 8, ACLNN_ERR_PARAM_INVALID), (np.float32, 8, 0)])
+def test_complex_numbers_of_logical_xor_have_seven_dimensions(dtype: Any, rank: int, status: int) -> None:
+    one = Meta((1,) * rank, dtype)
+    assert call("LogicalXor", one, one, Meta((1,) * rank, np.bool_)).status() == status
