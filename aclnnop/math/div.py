@@ -79,7 +79,7 @@ def aclnnDivMods(self: NumberIn, other: NumberScalar, mode: ModeIn, out: NumberO
 
 
 aclnnInplaceDivMod = in_place(aclnnDivMod, *NUMBERS, on={Product.A950: REAL_NUMBERS})
-aclnnInplaceDivMods = in_place(aclnnDivMods, *NUMBERS)
+aclnnInplaceDivMods = in_place(aclnnDivMods, *NUMBERS, on={Product.A950: REAL_NUMBERS})
 
 
 def rounded(self: Operand, other: Value, mode: int, out: Operand) -> Plan:

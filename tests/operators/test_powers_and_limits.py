@@ -161,6 +161,9 @@ def test_modes_of_quotients(chip) -> None:
     chip("Ascend950PR_9589")
     assert div_mod(whole, whole, 0, whole).status() == INVALID
     assert div_mod(whole, whole, 1, whole).status() == 0
+    assert div_mod(twofold, np.complex64(1), 0, twofold).status() == 0
+    for other, name in ((twofold, "aclnnInplaceDivMod"), (np.complex64(1), "aclnnInplaceDivMods")):
+        assert Case(name, {"selfRef": twofold, "other": other, "mode": 0}).status() == INVALID
     assert products_of(div_mod(real, real, 1, real), chip) == {"950", "A3", "A2", "910"}
 
 
