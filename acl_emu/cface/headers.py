@@ -40,10 +40,11 @@ def of_operators() -> dict[str, str]:
     for operator in documented.table().values():
         functions = operator.functions.items()
         declared[operator.header] += ["", *(f"{declaration('aclnnStatus', name, parameters)};" for name, parameters in functions)]
-    return {
-        name: header(name, [*_TYPES.get(name, ()), *extern_c(lines)], [f'"{other}"' for other in ("aclnn/aclnn_base.h", *_ALSO.get(name, ()))])
-        for name, lines in declared.items()
-    }
+    files = {}
+    for name, lines in declared.items():
+        includes = [f'"{other}"' for other in ("aclnn/aclnn_base.h", *_ALSO.get(name, ()))]
+        files[name] = header(name, [*_TYPES.get(name, ()), *extern_c(lines)], includes)
+    return files
 
 
 def forwarding() -> dict[str, str]:

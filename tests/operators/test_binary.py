@@ -458,7 +458,10 @@ def test_types_that_differ_between_products(product: str, name: str, dtype: Any,
     assert call(name, Meta((2,), dtype), Meta((2,), dtype), out).status() == status
 
 
-@pytest.mark.parametrize(("dtype", "rank", "status"), [(np.complex64, 7, 0), (np.complex64, 8, ACLNN_ERR_PARAM_INVALID), (np.float32, 8, 0)])
+@pytest.mark.parametrize(
+    ("dtype", "rank", "status"),
+    [(np.complex64, 7, 0), (np.complex64, 8, ACLNN_ERR_PARAM_INVALID), (np.float32, 8, 0)],
+)
 def test_complex_numbers_of_logical_xor_have_seven_dimensions(dtype: Any, rank: int, status: int) -> None:
     one = Meta((1,) * rank, dtype)
     assert call("LogicalXor", one, one, Meta((1,) * rank, np.bool_)).status() == status
