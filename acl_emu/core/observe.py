@@ -90,12 +90,9 @@ class Span:
 
 
 def span_of(operand: BoundOperand) -> Span:
-    """The memory of a tensor."""
-    from acl_emu.core import dtypes
-
-    view = operand.view
-    item = dtypes.BY_CODE[view.dtype_code].itemsize
-    return Span(operand.name, (operand.address or 0) + view.offset * item, view.shape, tuple(s * item for s in view.strides), item)
+    """The memory of a tensor; where elements share a byte, the bytes that hold them."""
+    layout = operand.view.layout
+    return Span(operand.name, (operand.address or 0) + layout.offset, layout.shape, layout.strides, layout.dtype.itemsize)
 
 
 @dataclass

@@ -8,9 +8,12 @@ import random
 
 import pytest
 
-from acl_emu.core.observe import Place, Span
+from acl_emu.core.constants import ACL_FORMAT_ND
+from acl_emu.core.dtypes import FLOAT16, INT4
+from acl_emu.core.observe import Place, Span, span_of
 from acl_emu.engine import launch
 from acl_emu.runtime.executor import Executor, Plan, Workspace
+from acl_emu.runtime.tensor import BoundOperand, make_view
 from acl_emu.tools.checker import elf
 from acl_emu.tools.checker.findings import KINDS, Findings, Origin
 from acl_emu.tools.checker.intervals import Intervals
@@ -67,6 +70,14 @@ def test_empty_dense_and_same() -> None:
     assert not overlap(flat, Span("x", 4096, (0, 4), (16, 4), 4))
     assert is_same(Span("x", 4096, (1, 4), (99, 4), 4), Span("y", 4096, (4,), (4,), 4))
     assert not is_same(Span("x", 4096, (4,), (4,), 4), Span("y", 4096, (4,), (0,), 4))
+
+
+def test_the_memory_of_tensors_whose_elements_share_bytes() -> None:
+    shape = (17, 72)
+    packed = span_of(BoundOperand("weight", make_view(shape, INT4.code, None, 4, ACL_FORMAT_ND, shape), 1000))
+    assert (packed.address, packed.end) == (1000 + 4 // 2, 1000 + 4 // 2 + 17 * 72 // 2)
+    strided = span_of(BoundOperand("x", make_view((3, 2), FLOAT16.code, (1, 5), 4, ACL_FORMAT_ND, (100,)), 1000))
+    assert (strided.address, strided.end) == (1000 + 4 * 2, 1000 + 4 * 2 + (2 * 1 + 1 * 5) * 2 + 2)
 
 
 def test_an_event_orders_what_came_before_its_record() -> None:
