@@ -7,6 +7,7 @@ float64; sums are taken in float64. A tap outside the image counts for nothing.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -49,7 +50,7 @@ def nearest_taps(position: Array, length: int) -> list[Tap]:
 
 
 Corner = tuple[Array, Array, tuple[Tap, ...]]
-"""Of one combination of taps: where it lies among all elements of an image, whether inside, and the taps."""
+"""Of one combination of taps: where it lies among all elements of an image (0 outside), whether inside, and the taps."""
 
 
 def corners(axes: Sequence[Sequence[Tap]], lengths: Sequence[int]) -> Iterator[Corner]:
@@ -60,7 +61,7 @@ def corners(axes: Sequence[Sequence[Tap]], lengths: Sequence[int]) -> Iterator[C
         for one, length in zip(chosen, lengths, strict=True):
             place = place * length + one.place
             inside = inside & one.inside
-        yield place, inside, chosen
+        yield place * inside, inside, chosen
 
 
 def product_of(chosen: Sequence[Tap], slope: int | None = None) -> Array:
@@ -85,10 +86,10 @@ def sampled(images: Array, axes: Sequence[Sequence[Tap]], lengths: Sequence[int]
     return total
 
 
-def spread(grad: Array, axes: Sequence[Sequence[Tap]], lengths: Sequence[int]) -> Array:
-    """What elements get of gradients of samples (sample, channel, point): the transpose of ``sampled``."""
+def spread(grad: Array, axes: Sequence[Sequence[Tap]], lengths: Sequence[int], most: int | None = None) -> Array:
+    """What elements get of gradients of samples (sample, channel, point): the transpose of ``sampled``; the first ``most`` of them."""
     samples, channels, _ = grad.shape
-    count = int(np.prod(lengths))
+    count = math.prod(lengths) if most is None else min(math.prod(lengths), most)
     total = np.zeros(samples * channels * count)
     rows = np.arange(samples * channels).reshape(samples, channels, 1) * count
     for place, inside, chosen in corners(axes, lengths):

@@ -38,7 +38,7 @@ RESULTS = {dtype.code: dtype for dtype in (*EIGHT, *FOUR)}
 Rows = Annotated[Operand, In(*HALVES, rank=(1, 7))]
 Factor = Annotated[Operand, In(*HALVES, FLOAT, rank=1)]
 OptionalFactor = Annotated[Operand | None, In(*HALVES, FLOAT, rank=1, optional=True)]
-Mode = Annotated[str, StringKind("char*")]
+Mode = Annotated[str | None, StringKind("char*", optional=True)]
 QuantisedOut = Annotated[Operand, Out(*RESULTS.values(), rank=(1, 7))]
 ScalesOut = Annotated[Operand, Out(FLOAT8_E8M0, rank=(2, 8))]
 OptionalRstd = Annotated[Operand | None, Out(FLOAT, rank=(1, 7), optional=True)]
@@ -59,7 +59,8 @@ def aclnnRmsNormDynamicMxQuant(
     rstdOut: OptionalRstd,
 ) -> Plan:
     """Divide each row by the root of its mean square, scale and shift it; round blocks of 32 elements that share a scale."""
-    factors, settings = (gamma, beta), (epsilon, scaleAlg, roundMode, dstType)
+    mode = "rint" if roundMode is None else roundMode  # the page's own program passes null
+    factors, settings = (gamma, beta), (epsilon, scaleAlg, mode, dstType)
     return blocks_of_rows(x, None, factors, settings, yOut, None, mxscaleOut, asked(outputRstd, rstdOut))
 
 
@@ -74,7 +75,7 @@ def blocks_of_rows(
     x: Operand,
     other: Operand | None,
     factors: tuple[Operand, Operand | None],
-    settings: tuple[float, int, str, int],
+    settings: tuple[float, int, str | None, int],
     y: Operand,
     total: Operand | None,
     scales: Operand,
@@ -91,13 +92,14 @@ def blocks_of_rows(
         raise AclnnInner(str(refusal), c.ACLNN_ERR_INNER_NULLPTR) from None
     if not x.size:
         return nothing()
-    target = y.dtype
+    assert mode is not None
+    target, rounding = y.dtype, mode
 
     def kernel(*arrays: Array | None) -> None:
         first, second, gamma, beta, y, x_out, scale_out, rstd_out = arrays
         rows = wide(first) if second is None else wide(first) + wide(second)
         values, _, found = rms_rows(rows, wide(gamma), wide(beta), (-1,), epsilon)
-        codes, exponents = in_blocks(values, target, rounds_up=algorithm == 1, mode=mode)
+        codes, exponents = in_blocks(values, target, rounds_up=algorithm == 1, mode=rounding)
         assert y is not None
         assert scale_out is not None
         y[...] = codes
@@ -114,7 +116,7 @@ def checked(
     other: Operand | None,
     factors: tuple[Operand, Operand | None],
     algorithm: int,
-    mode: str,
+    mode: str | None,
     dst: int,
     y: Operand,
     total: Operand | None,

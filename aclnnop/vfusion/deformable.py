@@ -9,7 +9,7 @@ import numpy as np
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
 from acl_emu.core.errors import DeviceFault
 from acl_emu.spec import Array, Example, Operand, Operator, between, numbers, same_dtype, shape_is
-from aclnnop.image.sampling import Tap, linear_taps, sampled, slopes, spread
+from aclnnop.image.sampling import Tap, corners, linear_taps, sampled, slopes, spread
 
 
 def check_attention(
@@ -27,21 +27,26 @@ def check_attention(
     shape_is(result, (samples, queries, heads * channels), "samples, queries, and heads by channels")
 
 
-Level = tuple[int, tuple[int, int], list[list[Tap]]]
-"""Where the elements of an image begin, its lengths, and the taps along both axes."""
+Level = tuple[int, int, tuple[int, int], list[list[Tap]]]
+"""The number of an image, where its elements begin, its lengths, and the taps along both axes."""
 
 
 def levels_of(value: Array, shapes: Array, starts: Array, location: Array, names: tuple[str, str]) -> list[Level]:
-    """All images, checked before anything is written; taps are for (sample and head, query and point)."""
+    """Images that points lie in, checked before anything is written; taps are for (sample and head, query and point).
+
+    An image may be larger than what there is of it, as in the page's own program, as long as no point lies in the part that is missing.
+    """
     found: list[Level] = []
     for number, ((high, wide), start) in enumerate(zip(shapes.tolist(), starts.tolist(), strict=True)):
-        if min(high, wide, start) < 0 or start + high * wide > value.shape[1]:
-            text = f"{names[1]}[{number}] is {start} with {names[0]}[{number}] of {high} by {wide} elements"
-            raise DeviceFault(f"{text}, expected an image among {value.shape[1]} elements")
         where = np.moveaxis(location[:, :, :, number].astype(np.float32), 2, 1).reshape(value.shape[0] * value.shape[2], -1, 2)
         positions = [where[..., 1 - axis] * np.float32(length) - np.float32(0.5) for axis, length in enumerate((high, wide))]
         taps = [linear_taps(position, length) for position, length in zip(positions, (high, wide), strict=True)]
-        found.append((start, (high, wide), taps))
+        last = max(int(np.where(inside, place, -1).max(initial=-1)) for place, inside, _ in corners(taps, (high, wide)))
+        if min(high, wide, start) < 0 or start + last >= value.shape[1]:
+            text = f"{names[1]}[{number}] is {start} with {names[0]}[{number}] of {high} by {wide} elements"
+            raise DeviceFault(f"{text}, expected points among {value.shape[1]} elements")
+        if last >= 0:
+            found.append((number, start, (high, wide), taps))
     return found
 
 
@@ -61,9 +66,7 @@ def attended(value: Array, shapes: Array, starts: Array, location: Array, weight
     samples, queries, heads = location.shape[:3]
     total = np.zeros((samples * heads, value.shape[3], queries))
     weights = heads_first(weight).astype(np.float64)
-    for number, (start, lengths, taps) in enumerate(levels_of(value, shapes, starts, location, names)):
-        if not all(lengths):
-            continue
+    for number, start, lengths, taps in levels_of(value, shapes, starts, location, names):
         found = sampled(images_of(value, start, lengths), taps, lengths).reshape(*total.shape, -1)
         total += np.einsum("bcqp,bqp->bcq", found, weights[:, :, number])
     out[...] = np.moveaxis(total.reshape(samples, heads, -1, queries), 3, 1).reshape(out.shape)
@@ -90,14 +93,12 @@ def gradients(
     each = np.broadcast_to(given[..., None], (*given.shape, points)).reshape(*given.shape[:2], -1)
     weights = heads_first(weight).astype(np.float64)
     values, places, shares = np.zeros(value.shape), np.zeros(location.shape), np.zeros(weight.shape)
-    for number, (start, lengths, taps) in enumerate(levels):
-        if not all(lengths):
-            continue
+    for number, start, lengths, taps in levels:
         images = images_of(value, start, lengths)
         found = (sampled(images, taps, lengths) * each).sum(axis=1)
         shares[:, :, :, number] = np.moveaxis(found.reshape(samples, heads, queries, points), 1, 2)
         weighted = each * weights[:, :, number].reshape(weights.shape[0], 1, -1)
-        back = spread(weighted, taps, lengths).reshape(samples, heads, value.shape[3], -1)
+        back = spread(weighted, taps, lengths, value.shape[1] - start).reshape(samples, heads, value.shape[3], -1)
         values[:, start : start + lengths[0] * lengths[1]] += np.moveaxis(back, 3, 1)
         for axis, slope in enumerate(slopes(weighted, images, taps, lengths)):
             moved = np.moveaxis((slope * lengths[axis]).reshape(samples, heads, queries, points), 1, 2)

@@ -356,6 +356,25 @@ def test_images_outside_the_values(operator: str, bad: dict[str, Any], device: i
     assert case.but(**{name: np.array(value, np.int32) for name, value in bad.items()}).refused() == FAULT
 
 
+def test_images_larger_than_the_values(device: int) -> None:
+    """The page's own program has lengths beyond all elements; only the first is sampled."""
+    value, weight = numbers((1, 1, 2, 8), F, 1), numbers((1, 32, 2, 1, 4), F, 2)
+    tensors = {
+        "value": value,
+        "spatialShape": np.full((1, 2), 1 << 30, np.int32),
+        "levelStartIndex": np.zeros(1, np.int32),
+        "location": np.zeros((1, 32, 2, 1, 4, 2), F),
+        "attnWeight": weight,
+    }
+    grad = numbers((1, 32, 16), F, 3)
+    shares = weight[0, :, :, 0].astype(np.float64).sum(axis=-1) / 4
+    found = Case("aclnnMultiScaleDeformableAttnFunction", {**tensors, "output": np.zeros_like(grad)}).run(5)
+    assert_accurate(found, (shares[..., None] * value[0]).reshape(1, 32, 16), largest=4)
+    results = {"gradValue": np.zeros_like(value), "gradLocation": tensors["location"], "gradAttnWeight": np.zeros_like(weight)}
+    back = Case("aclnnMultiScaleDeformableAttentionGrad", {**tensors, "gradOutput": grad, **results}).results(2)[0]
+    assert_accurate(back, np.einsum("qh,qhc->hc", shares, grad.reshape(32, 2, 8).astype(np.float64))[None, None], largest=32)
+
+
 # Other images
 
 

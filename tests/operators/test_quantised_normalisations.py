@@ -288,6 +288,15 @@ def test_blocks(operator: str, device: int, chip: Callable[[str], None]) -> None
             assert_accurate(found["xOut"], x, largest=np.abs(a["x1"]) + np.abs(a["x2"]))
 
 
+def test_rounding_is_to_the_nearest_where_no_mode_is_given(device: int, chip: Callable[[str], None]) -> None:
+    chip(SOC_950)
+    case = call("aclnnRmsNormDynamicMxQuant")
+    a = {name: case.arguments[name].astype(np.float64) for name in ("x", "gamma", "beta")}
+    values = rms(a["x"], a["gamma"], case.arguments["epsilon"])[0] + a["beta"]
+    quotients, _ = mx_golden(values, case.arguments["yOut"].dtype, 0)
+    assert_rounded(case.but(roundMode=None).results(3)[0], quotients)
+
+
 FOURS = {FLOAT4_E2M1: [0, 0.5, 1, 1.5, 2, 3, 4, 6], FLOAT4_E1M2: [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75]}
 
 
@@ -426,7 +435,11 @@ ERRORS: dict[str, list[tuple[Arguments, int, str]]] = {
         ({"mxscaleOut": meta(2, 3, 1, 2, dtype=E8M0)}, INNER, "mxscaleOut has shape"),
         ({"rstdOut": meta(2, 3, dtype=FLOAT)}, INNER, "rstdOut has shape"),
     ],
-    "aclnnAddRmsNormDynamicMxQuant": [({"x2": meta(2, 3, 69)}, INNER, "x2 has shape"), ({"xOut": meta(2, 3, 69)}, INNER, "xOut has shape")],
+    "aclnnAddRmsNormDynamicMxQuant": [
+        ({"x2": meta(2, 3, 69)}, INNER, "x2 has shape"),
+        ({"xOut": meta(2, 3, 69)}, INNER, "xOut has shape"),
+        ({"roundMode": None}, INNER, "roundMode is None"),
+    ],
 }
 
 
