@@ -23,7 +23,8 @@ from benchmarks import bounds
 from benchmarks.compare import Disagreement, agree
 from benchmarks.emulator import Call
 from benchmarks.layouts import LAYOUTS, lay_out
-from benchmarks.problems import DTYPES, SIZES, SUBJECTS, Draw, Subject
+from benchmarks.draw import DTYPES, SIZES, Draw
+from benchmarks.problems import SUBJECTS, Subject
 from benchmarks.single_steps import in_single_steps
 from benchmarks.timing import Budget, Side, calls_for, in_turn
 

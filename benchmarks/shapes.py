@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.operators import Contest, Row, rivals
-from benchmarks.problems import DTYPES, Arguments, Shape, Subject
+from benchmarks.draw import DTYPES, Arguments, Shape
+from benchmarks.problems import Subject
 
 Array = npt.NDArray[Any]
 

@@ -16,7 +16,8 @@ from benchmarks import operators
 from benchmarks.emulator import Call
 from benchmarks.layouts import LAYOUTS, lay_out, whole
 from benchmarks.operators import arguments, bytes_moved, measure
-from benchmarks.problems import DTYPES, SIZES, SUBJECTS, Draw, Subject
+from benchmarks.draw import DTYPES, SIZES, Draw
+from benchmarks.problems import SUBJECTS, Subject
 
 HERE = [subject for subject in SUBJECTS if not subject.chip]
 SMOOTH = next(subject for subject in SUBJECTS if subject.operator == "aclnnSmoothL1LossBackward")
