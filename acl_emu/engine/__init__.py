@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,10 @@ import numpy.typing as npt
 from acl_emu.core import dtypes, soc
 from acl_emu.engine.bindings import Nest, library, nest_of
 from acl_emu.engine.capture import Input, capture
-from acl_emu.engine.graph import DType, Uncapturable
+from acl_emu.engine.graph import DType, Expression, Graph, Uncapturable
 from acl_emu.engine.lower import lower
-from acl_emu.engine.program import Layout
+from acl_emu.engine.numbers import Answers, Unknown, described, told_apart
+from acl_emu.engine.program import Layout, Template
 from acl_emu.engine.render import Fusion, Late
 
 __all__ = ["Layout", "Nest", "apply", "collected", "compiled", "compiled_cast", "layout_of", "nest_for"]
@@ -92,11 +93,24 @@ def _made(
     return None if numbers is None else Nest(numbers, len(layouts), elements, on_host=on_host)
 
 
+class _Known(NamedTuple):
+    """What is known of a kind of call: its program, None where numpy has to run it, or what has to be asked of its numbers first."""
+
+    program: Template | None
+    asked: Expression | None
+    kernel: Callable[..., Any]
+    """Kept since kernels are told apart by where their code lies."""
+
+
 class _Programs:
-    """Programs by kind of call: they know no lengths, so one serves all calls whose lengths follow the same pattern."""
+    """Programs by kind of call: they know no lengths, so one serves all calls whose lengths follow the same pattern.
+
+    Nor do they know numbers that the kernel only computes with: these are filled in. Where it has asked for some, there is a program for
+    each row of answers.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[Any, bytes | None] = {}
+        self._known: dict[Any, _Known] = {}
 
     def find(
         self,
@@ -110,20 +124,42 @@ class _Programs:
         raw: tuple[bool, ...],
     ) -> bytes | None:
         """The program that computes ``kernel``; None where numpy has to."""
-        present = [one if one is None else (one.dtype, one.casts) for one in inputs]
-        stored = [layout.dtype for layout in writes]
-        key: Any = (kernel, *present, *stored, *identified(attributes), via, compute, raw, pattern_of((*reads, *writes)), soc.compiling())
-        try:
-            if key in self._known and _requests is None:
-                return self._known[key]
-        except TypeError:  # an attribute that has no hash
-            key = None
-        program, is_sized = _made_program(kernel, inputs, reads, writes, attributes, via, compute, raw)
-        if key is not None and not is_sized:
-            if len(self._known) >= _MOST_PROGRAMS:
-                self._known.pop(next(iter(self._known)))
-            self._known[key] = program
-        return program
+        numbers: list[Any] = []
+        key: Any = None
+        # Not known again are kernels that refer to something of this call only, attributes that have no hash, numbers that fail to combine.
+        with suppress(Unknown, TypeError, ArithmeticError):
+            made_with = described(kernel, numbers), described(attributes, numbers)
+            present = [one if one is None else (one.dtype, one.casts) for one in inputs]
+            stored = [layout.dtype for layout in writes]
+            key = (made_with, *present, *stored, via, compute, raw, pattern_of((*reads, *writes)), soc.compiling())
+            known = self._find(key, numbers)
+            if known is not None and _requests is None:
+                return None if known.program is None else known.program.filled(numbers)
+        answers = None if key is None else Answers(numbers)
+        program, is_sized = _made_program(kernel, inputs, reads, writes, attributes, via, compute, raw, answers)
+        if answers is not None and not is_sized:
+            self._keep(key, kernel, program, answers)
+        return None if program is None else program.filled(numbers)
+
+    def _find(self, key: Any, numbers: Sequence[Any]) -> _Known | None:
+        known, answers = self._known.get(key), ()
+        while known is not None and known.asked is not None:
+            with np.errstate(all="ignore"):
+                answers = (*answers, told_apart(known.asked(numbers)))
+            known = self._known.get((key, answers))
+        return known
+
+    def _keep(self, key: Any, kernel: Callable[..., Any], program: Template | None, answers: Answers) -> None:
+        row = ()
+        for asked, answer in answers.given:
+            self._add((key, row) if row else key, _Known(None, asked, kernel))
+            row = (*row, answer)
+        self._add((key, row) if row else key, _Known(program, None, kernel))
+
+    def _add(self, key: Any, known: _Known) -> None:
+        if len(self._known) >= _MOST_PROGRAMS:
+            self._known.pop(next(iter(self._known)))
+        self._known[key] = known
 
     def clear(self) -> None:
         """Forget all: for tests that exchange the engine."""
@@ -158,21 +194,31 @@ def _made_program(
     via: DType | None,
     compute: DType | None,
     raw: Sequence[bool],
-) -> tuple[bytes | None, bool]:
+    answers: Answers | None,
+) -> tuple[Template | None, bool]:
     """A program, and whether it may hold for these lengths only."""
     entries = library()
     assert entries is not None
     try:
-        graph = capture(kernel, inputs, attributes)
+        graph = _captured(kernel, inputs, attributes, answers)
         if via is not None and via != compute:
             graph.outputs = [
                 graph.cast(node, via) if node.dtype == compute and layout.dtype != via and not as_stored else node
                 for node, layout, as_stored in zip(graph.outputs, writes, raw, strict=False)
             ]
         request = None if _requests is None else _requests.append
-        return lower(graph, reads, writes, entries.tables, request=request, late=_late).numbers(), graph.is_sized
+        return Template(lower(graph, reads, writes, entries.tables, request=request, late=_late)), graph.is_sized
     except Uncapturable:
         return None, True
+
+
+def _captured(kernel: Callable[..., Any], inputs: Sequence[Input | None], attributes: dict[str, Any], answers: Answers | None) -> Graph:
+    """The graph, with numbers to be filled in; where that cannot be, with those of this call."""
+    if answers is not None and answers.values:
+        with suppress(Uncapturable):
+            return capture(kernel, inputs, attributes, answers)
+        answers.ask_all()
+    return capture(kernel, inputs, attributes)
 
 
 def _late(fusion: Fusion) -> Late | None:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from acl_emu.engine.graph import BOOL, INT64, DType, Graph, Node, Shape, Uncapturable
+from acl_emu.engine.numbers import Answers, Number, sample_of, with_numbers
 
 
 class Input(NamedTuple):
@@ -26,8 +27,13 @@ class Input(NamedTuple):
     """The types that it is cast to, one after the other, before the kernel sees it."""
 
 
-def capture(kernel: Callable[..., Any], inputs: Sequence[Input | None], attributes: dict[str, Any]) -> Graph:
-    """The graph of ``kernel(*inputs, **attributes)``; an input that was null is None."""
+def capture(
+    kernel: Callable[..., Any], inputs: Sequence[Input | None], attributes: dict[str, Any], answers: Answers | None = None
+) -> Graph:
+    """The graph of ``kernel(*inputs, **attributes)``; an input that was null is None.
+
+    With ``answers`` the numbers of the kernel and its attributes, which it was made for, are filled in later.
+    """
     graph = Graph()
     arguments: list[Symbol | None] = []
     for given in inputs:
@@ -38,6 +44,8 @@ def capture(kernel: Callable[..., Any], inputs: Sequence[Input | None], attribut
         for dtype in given.casts:
             node = graph.cast(node, dtype)
         arguments.append(Symbol(graph, node, given.shape))
+    if answers is not None:
+        kernel, attributes = with_numbers((kernel, attributes), answers.numbers())
     try:
         with np.errstate(all="ignore"):
             results = kernel(*arguments, **attributes)
@@ -151,7 +159,7 @@ class Symbol(NDArrayOperatorsMixin):
     def __array_function__(self, function: Any, types: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Symbol:
         if function is np.where and len(arguments) == 3 and not options:
             condition, *branches = arguments
-            dtype = np.result_type(*(value.dtype if isinstance(value, Symbol) else value for value in branches))
+            dtype = np.result_type(*(value.dtype if isinstance(value, Symbol) else sample_of(value) for value in branches))
             return self.apply("where", [BOOL, dtype, dtype], dtype, condition, *branches)
         if function is np.broadcast_to and not options:
             symbol, shape = arguments
@@ -250,6 +258,8 @@ class Symbol(NDArrayOperatorsMixin):
 
     def apply(self, op: str, taken: Sequence[DType], result: DType, *values: Any) -> Symbol:
         """A function of some values, each taken as a type; symbols broadcast."""
+        if op == "divide" and type(values[1]) is Number and values[1].cast(taken[1]) == 1:
+            values = (values[0], 1)  # nothing is divided
         nodes = tuple(self._operand(value, dtype) for value, dtype in zip(values, taken, strict=True))
         shape, node_shape = self._common([value for value in values if isinstance(value, Symbol)])
         return self._made(self.graph.node(op, nodes, node_shape, result), shape)
@@ -257,6 +267,8 @@ class Symbol(NDArrayOperatorsMixin):
     def _operand(self, value: Any, dtype: DType) -> Node:
         if isinstance(value, Symbol):
             return self.graph.cast(value.node, dtype)
+        if type(value) is Number:
+            return self.graph.filled(value.expression, (dtype,))
         if isinstance(value, np.ndarray) and value.ndim:
             raise Uncapturable("the kernel uses an array of its own")
         return self.graph.constant(np.asarray(value).astype(dtype).item(), dtype)
@@ -331,6 +343,7 @@ def _log_add_exp(x: Any, y: Any) -> Symbol:
 
 def _dtype_of(value: Any) -> Any:
     """What numpy resolves types by; Python's own numbers give way to any other of their kind."""
+    value = sample_of(value)
     if isinstance(value, bool):
         return BOOL
     return type(value) if isinstance(value, _NUMBERS) and not isinstance(value, np.generic) else np.dtype(value.dtype)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,25 @@ REDUCTIONS = frozenset({"sum", "prod", "max", "min", "argmax", "argmin"})
 SCANS = frozenset({"cumsum", "cumprod"})
 """Along one axis, to as many."""
 BOOL, INT64 = np.dtype(np.bool_), np.dtype(np.int64)
+
+
+Values = Sequence[Any]
+Expression = Callable[[Values], Any]
+"""What a number is, given those that the kernel was called with."""
+
+
+class Filled(NamedTuple):
+    """The value of a constant that is filled in: a number, cast to some types, one after the other."""
+
+    expression: Expression
+    casts: tuple[DType, ...]
+
+    def value(self, values: Values) -> Any:
+        """For these numbers."""
+        found = self.expression(values)
+        for dtype in self.casts:
+            found = np.asarray(found).astype(dtype).item()
+        return found
 
 
 class Uncapturable(Exception):
@@ -33,7 +53,7 @@ class Node:
         """As it broadcasts against the others; reduced axes have length 1."""
         self.dtype = dtype
         self.detail = detail
-        """Index of an input, value of a constant, axes of a reduction or scan (counted from the end)."""
+        """Index of an input, value of a constant (``Filled``: filled in), axes of a reduction or scan (counted from the end)."""
 
     @property
     def resolved(self) -> Node:
@@ -73,8 +93,7 @@ class Graph:
         if op == "cast" and dtype == BOOL and arguments[0].op == "cast" and arguments[0].arguments[0].dtype == BOOL:
             return arguments[0].arguments[0]
         if op == "cast" and arguments[0].op == "constant":
-            with np.errstate(all="ignore"):
-                return self.constant(np.asarray(arguments[0].detail).astype(dtype).item(), dtype)
+            return self._cast_constant(arguments[0].detail, dtype)
         key = (op, tuple(map(id, arguments)), shape, dtype, detail)
         return self._known.setdefault(key, Node(op, arguments, shape, dtype, detail))
 
@@ -82,6 +101,18 @@ class Graph:
         """A number; zeros of different sign differ."""
         key = ("constant", value.hex() if isinstance(value, float) else value, dtype)
         return self._known.setdefault(key, Node("constant", (), (), dtype, value))
+
+    def _cast_constant(self, value: Any, dtype: DType) -> Node:
+        if isinstance(value, Filled):
+            return self.filled(value.expression, (*value.casts, dtype))
+        with np.errstate(all="ignore"):
+            return self.constant(np.asarray(value).astype(dtype).item(), dtype)
+
+    def filled(self, expression: Expression, casts: tuple[DType, ...]) -> Node:
+        """A number that each call has its own of, cast to some types, one after the other."""
+        detail = Filled(expression, casts)
+        key = ("filled", id(expression), casts)
+        return self._known.setdefault(key, Node("constant", (), (), casts[-1], detail))
 
     def cast(self, node: Node, dtype: DType) -> Node:
         """The same numbers in another type."""

@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from acl_emu.engine.graph import DType, Shape
+from acl_emu.engine.graph import DType, Filled, Shape, Values
 
 # What follows is known to acl_emu/engine/c/engine.h and engine_program.h.
 MOST_DIMS, MOST_OPERANDS, MOST_SLOTS, MOST_ACCUMULATORS = 8, 32, 64, 16
 DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
 _STEP_CODES = ("call", "load", "cast", "store", "reduce", "scan", "finish", "spread", "call_late", "unless_late", "skip")
 _CODES = {name: code for code, name in enumerate(_STEP_CODES)}
-_HEADER_WORDS = 23
+_HEADER_WORDS, _CONSTANT_AT, _CONSTANT_WORDS = 23, 16, 4
+"""Words of a header and of a constant, whose value is the last; and where the header says where constants begin."""
 
 
 class Layout(NamedTuple):
@@ -161,6 +162,35 @@ def _operand(operand: Operand) -> list[int]:
 
 def _constant(constant: Constant) -> list[int]:
     slot, dtype, value, spread = constant
-    is_float = dtype.kind == "f" or dtype.name == "bfloat16"
-    (bits,) = struct.unpack("q", struct.pack("d", value) if is_float else np.array(value).astype(np.int64, casting="unsafe").tobytes())
+    (bits,) = (0,) if isinstance(value, Filled) else struct.unpack("q", _bits(value, dtype))
     return [slot, code_of(dtype), int(spread), bits]
+
+
+def _bits(value: Any, dtype: DType) -> bytes:
+    is_float = dtype.kind == "f" or dtype.name == "bfloat16"
+    return struct.pack("d", value) if is_float else np.array(value).astype(np.int64, casting="unsafe").tobytes()
+
+
+class Template:
+    """A program as the engine reads it, but for numbers that are filled in."""
+
+    __slots__ = ("_filled", "_numbers")
+
+    def __init__(self, program: Program) -> None:
+        self._numbers = program.numbers()
+        (first,) = struct.unpack_from("q", self._numbers, 8 * _CONSTANT_AT)
+        self._filled = [
+            (8 * (first + place * _CONSTANT_WORDS + _CONSTANT_WORDS - 1), constant.value, constant.dtype)
+            for place, constant in enumerate(program.constants)
+            if isinstance(constant.value, Filled)
+        ]
+
+    def filled(self, values: Values) -> bytes:
+        """The program for these numbers."""
+        if not self._filled:
+            return self._numbers
+        made = bytearray(self._numbers)
+        with np.errstate(all="ignore"):  # a number may overflow the type that it is taken in
+            for place, number, dtype in self._filled:
+                made[place : place + 8] = _bits(number.value(values), dtype)
+        return bytes(made)

@@ -213,14 +213,15 @@ def applied(
     tensors = [value for value in values if isinstance(value, Operand)]
     is_tensor = [isinstance(value, Operand) for value in values]
     masked = [tensor in masks for tensor in tensors]
-    stored_as_is = is_truth or not dtypes.can_cast(via, out.dtype)
+    stored = out.dtype
+    stored_as_is = is_truth or not dtypes.can_cast(via, stored)
 
     def kernel(*arrays: Array) -> Any:
         given = (values if is_mask or via is not BOOL else as_whole(values) for values, is_mask in zip(arrays, masked, strict=True))
         result = formula(*[next(given) if tensor else constant for tensor, constant in zip(is_tensor, constants, strict=True)])
         if via is COMPLEX32 and not is_truth:
             result = half_parts(result)
-        return converted(dtypes.round_to(np.asarray(result), real), out.dtype) if stored_as_is and not is_truth else result
+        return converted(dtypes.round_to(np.asarray(result), real), stored) if stored_as_is and not is_truth else result
 
     # An output that is stored as it comes has to be told apart from the input that it may also be, which is cast like the others.
     target = Operand(out.name, out.view, out.place) if stored_as_is else out
