@@ -1,8 +1,8 @@
 """The numbers of a kernel, as far as it only computes with them: they are filled into a program that serves all of their values.
 
-A kernel gets its numbers as attributes, or has them from the function that it was made in. While it is captured, a ``Number`` stands for each
-of floating point. What it is combined with arrays to becomes a constant that is filled in, and what it is combined with other numbers to is
-computed anew for each call, in Python as the kernel would. Where the kernel asks for a value, or branches on one, its graph holds for
+A kernel gets its numbers as attributes, or has them from the function that it was made in. While it is captured, a ``Number`` stands
+for each one of floating point. Where it meets an array, it becomes a constant that is filled in. Where it meets other numbers, the result is
+computed anew for each call, in Python, as the kernel would. Where the kernel asks for a value, or branches on one, its graph holds for
 this answer only.
 """
 
