@@ -1,23 +1,22 @@
 """acl/acl_op_compiler.h: operators of the older interface, named by a text and described when they are called; compile options.
 
-An operator runs here as the one of the two-phase interface that does the same. Which one that is says ``ROUTES``.
+An operator runs here as those of the two-phase interface that do the same (``older_operators``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 import aclnnop
 from acl_emu.api import acl_meta
-from acl_emu.api.acl_base import TensorDesc, find_description
-from acl_emu.api.acl_base_rt import DataBuffer, find_buffer
+from acl_emu.api.acl_base import find_description
+from acl_emu.api.acl_base_rt import find_buffer
 from acl_emu.api.acl_op import Attributes, find_attributes
 from acl_emu.api.border import Handle, acl, plain
+from acl_emu.api.older_operators import ROUTES, Argument, Given, Scratch, Tensor, Unsupported, View, row_major
 from acl_emu.core import constants as c
 from acl_emu.core import dtypes, soc
 from acl_emu.core.errors import AclError, InvalidParam, NullParam
@@ -75,88 +74,6 @@ def aclGetCompileopt(opt: int, length: int) -> str:
 
 
 # Operators
-
-
-class Given(NamedTuple):
-    """A tensor of a call: what it is like, and its memory."""
-
-    description: TensorDesc
-    buffer: DataBuffer
-
-    def numbers(self) -> tuple[int, ...]:
-        """The values of a small tensor of whole numbers, in the memory of the host or of the device."""
-        dtype = dtypes.BY_CODE[self.description.dtype]
-        values = np.empty(math.prod(self.description.shape), dtype.numpy)
-        if values.nbytes > self.buffer.size:
-            raise InvalidParam(f"a tensor of {values.nbytes} bytes has a buffer of {self.buffer.size}")
-        memory.move(values.ctypes.data, self.buffer.address, values.nbytes)
-        return tuple(map(int, values))
-
-
-class First(NamedTuple):
-    """What a tensor is like along all axes but one, counted from the end: all along that one it is the same."""
-
-    given: Given
-    axis: int
-
-
-Argument = Given | First | Sequence[int] | int | float
-"""A tensor, whole numbers in an array, or an attribute."""
-Routed = tuple[str, tuple[Argument, ...]]
-"""The operator of the two-phase interface, and its arguments."""
-Route = Callable[[Sequence[Given], Sequence[Given], Attributes], Routed]
-"""Of inputs, outputs and attributes."""
-
-
-def _copy(inputs: Sequence[Given], outputs: Sequence[Given], _: Attributes) -> Routed:
-    return "aclnnInplaceCopy", (outputs[0], inputs[0])
-
-
-def _fill(operator: str) -> Route:
-    return lambda _inputs, outputs, _attributes: (operator, (outputs[0],))
-
-
-def _reduce(operator: str) -> Route:
-    return lambda inputs, outputs, attributes: (
-        operator,
-        (inputs[0], inputs[1].numbers(), bool(attributes.get("keep_dims", False)), outputs[0]),
-    )
-
-
-def _elementwise(operator: str) -> Route:
-    return lambda inputs, outputs, _attributes: (operator, (*inputs, outputs[0]))
-
-
-def _cast(inputs: Sequence[Given], outputs: Sequence[Given], attributes: Attributes) -> Routed:
-    return "aclnnCast", (inputs[0], int(attributes.get("dst_type", outputs[0].description.dtype)), outputs[0])
-
-
-def _distance_gradient(inputs: Sequence[Given], outputs: Sequence[Given], attributes: Attributes) -> Routed:
-    """All inputs come with the axes of both sets of points and of coordinates; a norm below 0 stands for infinity."""
-    grad, first, second, distances = inputs
-    if 0 in grad.description.shape:
-        return "aclnnInplaceZero", (outputs[0],)
-    views = (First(grad, -1), First(first, -2), First(second, -3), First(distances, -1))
-    norm = float(attributes.get("p", 2.0))
-    return "aclnnCdistBackward", (*views, norm if norm >= 0 else math.inf, outputs[0])
-
-
-ROUTES: dict[str, Route] = {
-    "CdistGrad": _distance_gradient,
-    "Identity": _copy,
-    "TensorMove": _copy,
-    "ViewCopy": _copy,
-    "Cast": _cast,
-    "OnesLike": _fill("aclnnInplaceOne"),
-    "ZerosLike": _fill("aclnnInplaceZero"),
-    "ReduceMax": _reduce("aclnnAmax"),
-    "ReduceMin": _reduce("aclnnAmin"),
-    "Mul": _elementwise("aclnnMul"),
-    "RealDiv": _elementwise("aclnnDiv"),
-    **{
-        name: _elementwise(f"aclnn{name}") for name in ("Abs", "Exp", "Log", "Maximum", "Minimum", "Neg", "Relu", "Sigmoid", "Sqrt", "Tanh")
-    },
-}
 
 _CALL = (
     "const char* opType, int numInputs, const aclTensorDesc* const* inputDesc, const aclDataBuffer* const* inputs, "
@@ -226,15 +143,14 @@ def _execute(
     attributes = find_attributes(attr) if attr else Attributes()
     context.find_stream(stream)
     try:
-        operator, arguments = route(taken, made, attributes)
-    except (LookupError, memory.BadAddress) as error:
+        calls = route(taken, made, attributes)
+    except Unsupported as error:
+        raise OperatorNotFound(f"operator {name} is not emulated for this call: {error}") from None
+    except (LookupError, ValueError, memory.BadAddress) as error:
         raise OperatorNotFound(f"operator {name} does not take {len(taken)} inputs and {len(made)} outputs like these: {error}") from None
-    try:
-        declared = aclnnop.find(operator)
-    except AttributeError:
-        raise OperatorNotFound(f"operator {name} is not emulated yet: it needs {operator}") from None
-    with ExitStack() as stack:
-        _launch(name, declared, [_handle(argument, stack) for argument in arguments], stream)
+    with _Call(context.find_stream(stream)) as call:
+        for operator, arguments in calls:
+            call.run(name, aclnnop.find(operator), arguments, stream)
 
 
 def _given(descriptions: Sequence[Handle] | None, buffers: Sequence[Handle] | None, first: str, second: str) -> list[Given]:
@@ -248,38 +164,60 @@ def _given(descriptions: Sequence[Handle] | None, buffers: Sequence[Handle] | No
     ]
 
 
-def _handle(argument: Argument, stack: ExitStack) -> Any:
-    """An argument as the two-phase interface takes it, for as long as the call."""
-    if isinstance(argument, (Given, First)):
-        given = argument.given if isinstance(argument, First) else argument
-        shape, dtype, format = given.description.shape, given.description.dtype, given.description.format
-        dims, strides = list(shape), [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-        if isinstance(argument, First):
-            del dims[argument.axis], strides[argument.axis]
-        tensor = acl_meta.aclCreateTensor(dims, dtype, strides, 0, format, shape, given.buffer.address or None)
-        stack.callback(acl_meta.aclDestroyTensor, tensor)
-        return tensor
-    if isinstance(argument, (int, float)):
-        return argument
-    array = acl_meta.aclCreateIntArray(argument)
-    stack.callback(acl_meta.aclDestroyIntArray, array)
-    return array
+class _Call:
+    """The calls that an operator is made of, with memory that is there as long as their work needs it."""
 
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self.region = context.current().device.memory
+        self.scratch: dict[Scratch, int] = {}
+        self.allocated: list[int] = []
 
-def _launch(name: str, declared: Operator, arguments: Sequence[Any], stream: Handle) -> None:
-    """Both phases, with a workspace that is there as long as the work needs it."""
-    workspace = None
-    region = context.current().device.memory
-    size, executor, status = declared.get_workspace_size(*arguments)
-    try:
-        if status == c.ACLNN_SUCCESS and size:
-            workspace = region.allocate(size, soc.current().padding, c.ACL_MEM_MALLOC_HUGE_FIRST)
-        status = status or declared.run(workspace, size, executor, stream)
+    def __enter__(self) -> _Call:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.allocated:
+            _free_later(self.stream, lambda: [self.region.free(address) for address in self.allocated])
+
+    def _allocate(self, size: int) -> int:
+        self.allocated.append(self.region.allocate(size, soc.current().padding, c.ACL_MEM_MALLOC_HUGE_FIRST))
+        return self.allocated[-1]
+
+    def _address(self, tensor: Given | Scratch) -> int | None:
+        if isinstance(tensor, Given):
+            return tensor.buffer.address or None
+        if tensor not in self.scratch:
+            self.scratch[tensor] = self._allocate(max(1, math.prod(tensor.shape)) * dtypes.data_type_size(tensor.dtype))
+        return self.scratch[tensor]
+
+    def _tensor(self, argument: Tensor) -> Handle:
+        view = argument if isinstance(argument, View) else View(argument, argument.shape, row_major(argument.shape))
+        base = view.of
+        format = base.description.format if argument is base and isinstance(base, Given) else c.ACL_FORMAT_ND
+        return acl_meta.aclCreateTensor(view.shape, base.dtype, view.strides, view.offset, format, base.shape, self._address(base))
+
+    def _handle(self, argument: Argument, stack: ExitStack) -> Any:
+        """An argument as the two-phase interface takes it, for as long as the call."""
+        if argument is None or isinstance(argument, (int, float)):
+            return argument
+        if isinstance(argument, (Given, Scratch, View)):
+            made, destroy = self._tensor(argument), acl_meta.aclDestroyTensor
+        elif argument and not isinstance(argument[0], int):
+            made, destroy = acl_meta.aclCreateTensorList([self._tensor(one) for one in argument]), acl_meta.aclDestroyTensorList
+        else:
+            made, destroy = acl_meta.aclCreateIntArray(argument), acl_meta.aclDestroyIntArray
+        stack.callback(destroy, made)
+        return made
+
+    def run(self, name: str, declared: Operator, arguments: Sequence[Argument], stream: Handle) -> None:
+        """Both phases of one of them."""
+        with ExitStack() as stack:
+            size, executor, status = declared.get_workspace_size(*(self._handle(argument, stack) for argument in arguments))
+            workspace = self._allocate(size) if status == c.ACLNN_SUCCESS and size else None
+            status = status or declared.run(workspace, size, executor, stream)
         if status != c.ACLNN_SUCCESS:
             raise OperatorNotFound(f"operator {name} failed with {status}, run as {declared.name}")
-    finally:
-        if workspace is not None:
-            _free_later(context.find_stream(stream), lambda: region.free(workspace))
 
 
 def _free_later(stream: Stream, free: Task) -> None:

@@ -88,7 +88,8 @@ def execute(name, inputs, outputs, **attributes):
         attr = acl.aclopCreateAttr()
         stack.callback(acl.aclopDestroyAttr, attr)
         for key, value in attributes.items():
-            assert acl.aclopSetAttrBool(attr, key, value) == 0
+            setter = acl.aclopSetAttrString if isinstance(value, str) else acl.aclopSetAttrBool
+            assert setter(attr, key, value) == 0
         count = len(inputs)
         given = (descriptions[:count], buffers[:count], descriptions[count:], buffers[count:])
         ret = acl.aclopCompileAndExecute(name, *given, attr, acl.ACL_ENGINE_SYS, acl.ACL_COMPILE_SYS, None, None)
@@ -134,6 +135,112 @@ def test_gradients_of_distances(device):
     ret, (found,) = execute("CdistGrad", whole, [np.zeros((3, 4), np.float32)])
     assert ret == 0, message()
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_of_distances_between_points_that_broadcast(device):
+    """The output is as the points were before: it gets the sum."""
+    first, second, grad = (np.random.default_rng(seed).normal(size=shape) for seed, shape in ((1, (3, 4)), (2, (2, 1, 5, 4)), (3, (2, 1, 3, 5))))
+    apart = first[:, None] - second[..., None, :, :]
+    distances = np.sqrt((apart**2).sum(axis=-1))
+    expected = (grad[..., None] * apart / distances[..., None]).sum(axis=(0, 3))
+    whole = [
+        np.ascontiguousarray(np.broadcast_to(one, (2, 1, 3, 5, 4)), np.float32)
+        for one in (grad[..., None], first[:, None], second[..., None, :, :], distances[..., None])
+    ]
+    ret, (found,) = execute("CdistGrad", whole, [np.zeros((1, 3, 4), np.float32)])
+    assert ret == 0, message()
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+STEPS, BATCH, WIDTH, HIDDEN = 3, 2, 5, 4
+LSTM_ATTRIBUTES = {"cell_type": "LSTM", "direction": "UNIDIRECTIONAL", "time_major": True}
+ABSENT = np.zeros((), np.float32)
+
+
+def memory(x, weight, bias, h, c):
+    """Long short-term memory step by step, in double: h, c, input gate, candidate, forget gate, output gate, tanh of c of all steps."""
+    found = []
+    for step in x:
+        i, f, j, o = np.split(np.concatenate((step, h), axis=-1) @ weight + bias, 4, axis=-1)
+        i, f, o, j = *(1 / (1 + np.exp(-gate)) for gate in (i, f, o)), np.tanh(j)
+        c = f * c + i * j
+        h = o * np.tanh(c)
+        found.append((h, c, i, j, f, o, np.tanh(c)))
+    return [np.stack(one) for one in zip(*found, strict=True)]
+
+
+def memory_inputs():
+    rng = np.random.default_rng(4)
+    shapes = ((STEPS, BATCH, WIDTH), (WIDTH + HIDDEN, 4 * HIDDEN), (4 * HIDDEN,), (BATCH, HIDDEN), (BATCH, HIDDEN))
+    return [rng.normal(size=shape) * 0.5 for shape in shapes]
+
+
+def single(*arrays):
+    return [np.ascontiguousarray(array, np.float32) for array in arrays]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_long_short_term_memory(device, apart):
+    """One matrix of weights, or one for the input and one for the state."""
+    x, weight, bias, h, c = memory_inputs()
+    expected = memory(x, weight, bias, h, c)
+    weights = (weight[:WIDTH], weight[WIDTH:]) if apart else (weight,)
+    inputs = [*single(x, *weights, bias), ABSENT, *single(h[None], c[None])]
+    outputs = [np.zeros((STEPS, BATCH, HIDDEN), np.float32) for _ in range(8)]
+    name, order = ("DynamicRNNV2", "ifco") if apart else ("DynamicRNN", "ifjo")
+    ret, (y, *found) = execute(name, inputs, outputs, **LSTM_ATTRIBUTES, gate_order=order)
+    assert ret == 0, message()
+    np.testing.assert_array_equal(y, found[0])
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_gradients_of_long_short_term_memory(device, apart):
+    """Against differences of the loss that the gradients belong to."""
+    given = memory_inputs()
+    x, weight, bias, h, c = given
+    rng = np.random.default_rng(5)
+    of_y, of_h, of_c = rng.normal(size=(STEPS, BATCH, HIDDEN)), rng.normal(size=(BATCH, HIDDEN)), rng.normal(size=(BATCH, HIDDEN))
+
+    def loss():
+        hidden, cells = memory(*given)[:2]
+        return (hidden * of_y).sum() + (hidden[-1] * of_h).sum() + (cells[-1] * of_c).sum()
+
+    expected = []
+    for array in given:
+        slopes = np.zeros_like(array)
+        for place in np.ndindex(array.shape):
+            before = array[place]
+            ends = []
+            for offset in (1e-5, -1e-5):
+                array[place] = before + offset
+                ends.append(loss())
+            array[place] = before
+            slopes[place] = (ends[0] - ends[1]) / 2e-5
+        expected.append(slopes)
+    to_x, to_weight, to_bias, to_h, to_c = expected
+    split = ([weight[:WIDTH], weight[WIDTH:]], [to_weight[:WIDTH], to_weight[WIDTH:]]) if apart else ([weight, bias], [to_weight])
+    hidden, cells, *gates = memory(*given)
+    inputs = single(x, *split[0], hidden, h, c, hidden, cells, of_y, of_h, of_c, *gates)
+    wanted = single(*split[1], to_bias, to_x, to_h, to_c)
+    name = "DynamicRNNV2Grad" if apart else "DynamicRNNGrad"
+    ret, found = execute(name, [*inputs, *[ABSENT] * 5], [np.zeros_like(one) for one in wanted], gate_order="ifjo")
+    assert ret == 0, message()
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("attributes", [{}, {"gate_order": "ifjo", "direction": "REDIRECTIONAL"}, {"gate_order": "ifjo", "time_major": False}])
+def test_long_short_term_memory_that_is_not_emulated(device, attributes):
+    x, weight, bias, h, c = memory_inputs()
+    inputs = [*single(x, weight, bias), ABSENT, *single(h[None], c[None])]
+    outputs = [np.zeros((STEPS, BATCH, HIDDEN), np.float32) for _ in range(8)]
+    assert execute("DynamicRNN", inputs, outputs, **attributes)[0] == acl.ACL_ERROR_OP_NOT_FOUND
+    assert "operator DynamicRNN is not emulated for this call" in message()
+    inputs[3] = np.ones(BATCH, np.int32)
+    assert execute("DynamicRNN", inputs, outputs, gate_order="ifjo")[0] == acl.ACL_ERROR_OP_NOT_FOUND
+    assert "lengths of sequences" in message()
 
 
 def test_operators_that_are_none(device):
