@@ -12,6 +12,8 @@ from acl_emu.spec.tiling import in_tiling
 from aclnnop.conversion.moves import NEWER, rearranged
 
 FLOATS = (FLOAT, FLOAT16, BF16)
+_MOST = ({4: 49088, 2: 32720}, {4: 88, 2: 72})
+"""The largest ``size`` and ``step`` along the last dimension and the one before it, by the bytes of an element."""
 
 
 @operator(products=NEWER)
@@ -29,8 +31,13 @@ def aclnnUnfoldGrad(
     with in_tiling():
         require(-len(sizes) <= dim < len(sizes), f"dim is {dim}, expected a value in [{-len(sizes)}, {len(sizes) - 1}]")
         axis = dim % len(sizes)
+        behind = len(sizes) - 1 - axis
+        require(behind < len(_MOST), f"dim is {dim}, expected one of the last two dimensions of inputSizes: {inputSizes}")
         require(step > 0, f"step is {step}, expected a value of at least 1")
         require(0 < size <= sizes[axis], f"size is {size}, expected a value from 1 to the length of dim: {sizes[axis]}")
+        most = _MOST[behind][gradOut.dtype.itemsize]
+        for name, value in (("size", size), ("step", step)):
+            require(value <= most, f"{name} is {value}, expected at most {most} along dim {dim} for {gradOut.dtype}")
         count = (sizes[axis] - size) // step + 1
         shape_is(gradOut, (*sizes[:axis], count, *sizes[axis + 1 :], size), "inputSizes with the windows along dim, and size")
         shape_is(gradIn, sizes, "inputSizes")

@@ -1,5 +1,6 @@
 """aclnnRepeatInterleaveGrad: the gradient of what was repeated, added up."""
 
+import math
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -7,7 +8,8 @@ import numpy as np
 
 from acl_emu.core import dtypes
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
-from acl_emu.spec import Array, Example, In, Int, Operand, Out, Plan, Product, numbers, operator, require, same_dtype, shape_is, wrap_dim
+from acl_emu.runtime.tensor import Shape
+from acl_emu.spec import Array, Example, In, Int, Operand, Out, Plan, Product, length_is, numbers, operator, require, same_dtype, wrap_dim
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.conversion.moves import rearranged
 from aclnnop.index.counts import counted
@@ -27,9 +29,11 @@ def aclnnRepeatInterleaveGrad(
     place = wrap_dim(axis, yGrad, "axis")
     with in_tiling():
         require(repeats.size > 0, f"repeats has shape {list(repeats.shape)}, expected an element")
-    length = out.shape[place] if repeats.size == 1 and place < out.rank else repeats.size
-    shape_is(out, (*yGrad.shape[:place], length, *yGrad.shape[place + 1 :]), "yGrad with a slice for each of repeats")
-    return rearranged(gathered, (yGrad, repeats), out, axis=place, length=length)
+    before, behind = yGrad.shape[:place], yGrad.shape[place + 1 :]
+    others = math.prod((*before, *behind))
+    length = out.size // others if repeats.size == 1 and others else repeats.size
+    length_is(out, others * length, "yGrad with a slice for each of repeats")
+    return rearranged(gathered, (yGrad, repeats), out, axis=place, shape=(*before, length, *behind), out_shape=out.shape)
 
 
 @aclnnRepeatInterleaveGrad.example
@@ -40,9 +44,9 @@ def examples() -> Iterator[Example]:
         yield {"yGrad": numbers((4, 5), dtype, 1, 3), "repeats": counts, "axis": 0, "out": numbers((length, 5), dtype, 2)}
 
 
-def gathered(grad: Array, repeats: Array, *, axis: int, length: int) -> Array:
-    """In float64."""
+def gathered(grad: Array, repeats: Array, *, axis: int, shape: Shape, out_shape: Shape) -> Array:
+    """In float64; ``out`` may have another shape of as many elements."""
     rows = np.moveaxis(grad.astype(np.float64), axis, 0)
-    sums = np.zeros((length, *rows.shape[1:]))
-    np.add.at(sums, np.repeat(np.arange(length), counted(repeats, length, rows.shape[0])), rows)
-    return dtypes.round_to(np.ascontiguousarray(np.moveaxis(sums, 0, axis)), dtypes.from_numpy(grad.dtype))
+    sums = np.zeros((shape[axis], *rows.shape[1:]))
+    np.add.at(sums, np.repeat(np.arange(shape[axis]), counted(repeats, shape[axis], rows.shape[0])), rows)
+    return dtypes.round_to(np.moveaxis(sums, 0, axis).reshape(out_shape), dtypes.from_numpy(grad.dtype))

@@ -404,6 +404,13 @@ def test_gradients_of_repeats_and_windows(device: int, chip) -> None:
     wanted = np.stack([grad[:, 0], 0 * grad[:, 0], grad[:, 1:4].astype(np.float64).sum(1), grad[:, 4:].astype(np.float64).sum(1)], 1)
     result = Case("aclnnRepeatInterleaveGrad", {"yGrad": grad, "repeats": counts, "axis": -1, "out": np.zeros((2, 4), np.float32)}).run(1)
     assert_accurate(result, wanted, largest=3)
+    flat, pairs = np.zeros((2, 3, 2), np.float32), grad.astype(np.float64).reshape(2, 3, 2)  # any shape of as many elements
+    for repeats in (np.array([1]), np.array(1, np.int32)):
+        assert_accurate(
+            Case("aclnnRepeatInterleaveGrad", {"yGrad": grad, "repeats": repeats, "axis": 1, "out": flat}).run(0), pairs, largest=3
+        )
+    arguments = {"yGrad": grad, "repeats": np.array([2]), "axis": 1, "out": np.zeros(6, np.float32)}
+    assert_accurate(Case("aclnnRepeatInterleaveGrad", arguments).run(0), pairs.sum(2).reshape(-1), largest=3)
     grad = numbers((3, 2, 3), np.float32, 2)
     wanted = np.zeros((7, 2))
     for window in range(3):
@@ -550,6 +557,7 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnRepeatInterleave", {"repeats": np.array([1, 2])}, INVALID, "repeats has 2 elements"),
     ("aclnnRepeatInterleaveWithDim", {"repeats": np.array([1, 2])}, INVALID, "repeats has 2 elements"),
     ("aclnnRepeatInterleaveGrad", {"repeats": np.zeros(0, np.int64)}, LATE, "repeats has shape"),
+    ("aclnnRepeatInterleaveGrad", {"out": np.zeros((2, 5), F)}, INVALID, "out has 10 elements"),
     ("aclnnInplaceFillDiagonal", {"selfRef": np.ones((2, 3, 3), F)}, INVALID, "equal lengths"),
     ("aclnnInplaceFillDiagonal", {"selfRef": np.ones((3, 3), np.int8), "fillValue": 0.5}, INVALID, "fillValue has dtype"),
     ("aclnnInplaceFillTensor", {"value": np.ones(2, F)}, INVALID, "value has 2 elements"),
@@ -563,7 +571,8 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnChannelShuffle", {"groups": 4}, INVALID, "groups is 4"),
     ("aclnnChannelShuffle", {"groups": 0}, INVALID, "groups is 0"),
     ("aclnnChunkCat", {"numChunks": 0}, INVALID, "numChunks is 0"),
-    ("aclnnChunkCat", {"dim": 2}, INVALID, "dim is 2"),
+    ("aclnnChunkCat", {"dim": 1}, INVALID, "dim is 1"),
+    ("aclnnChunkCat", {"dim": -2}, INVALID, "dim is -2"),
     ("aclnnChunkCat", {"tensors": [np.ones((4, 2), F), np.ones((5, 3), np.float16)]}, INVALID, "tensors[1] has dtype"),
     ("aclnnConfusionTranspose", {"shape": [5, 4]}, ACLNN_ERR_INNER_NULLPTR, "shape is"),
     ("aclnnConfusionTranspose", {"perm": [0, 0, 1]}, INVALID, "perm is"),
@@ -572,6 +581,9 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnUnfoldGrad", {"step": 0}, LATE, "step is 0"),
     ("aclnnUnfoldGrad", {"size": 5}, LATE, "size is 5"),
     ("aclnnUnfoldGrad", {"dim": 2}, LATE, "dim is 2"),
+    ("aclnnUnfoldGrad", {"inputSizes": [4, 3, 5], "dim": 0}, LATE, "one of the last two"),
+    ("aclnnUnfoldGrad", {"inputSizes": [99, 4], "dim": 0, "size": 89}, LATE, "size is 89"),
+    ("aclnnUnfoldGrad", {"step": 49089}, LATE, "step is 49089"),
     ("aclnnUnfoldGrad", {"inputSizes": [3, 9]}, LATE, "gradOut has shape"),
 ]
 
