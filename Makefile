@@ -2,8 +2,8 @@
 # make run    builds everything and runs the samples
 # make test   builds everything and runs all tests; ONLY="Softmax Add" those with such names, of operators or files, ONLY=tests/test_cli.py
 #             those in a file
-# make bench  measures, and writes docs/benchmarks.md; FULL=1 for everything; ONLY=SmoothL1 for some operators, or SHAPES=90 for so many
-#             seconds of shapes drawn at random, and nothing written
+# make bench  measures, and writes docs/benchmarks.md; FULL=1 for everything; BASE=folder to compare with another checkout, built, row by
+#             row; ONLY=SmoothL1 for some operators, or SHAPES=90 for so many seconds of shapes drawn at random, and nothing written
 # make torch  runs torch's operator database with torch_npu, and writes docs/torch.md; TORCH_PYTHON=... of an environment that has torch_npu,
 #             ONLY="add nn.functional.gelu" for some entries, and nothing written
 PYTHON ?= python3
@@ -16,6 +16,7 @@ TORCH_NPU ?= torch_npu==2.13.0
 TORCH_VENV := .venv-torch
 TORCH_PYTHON ?= $(TORCH_VENV)/bin/python
 FULL ?=
+BASE ?=
 ONLY ?=
 SHAPES ?=
 
@@ -65,7 +66,7 @@ $(BENCH)/ready: $(VENV)/ready
 	touch $@
 
 bench: $(BENCH)/ready build
-	$(BENCH)/bin/python -m $(if $(SHAPES),benchmarks.shapes $(SHAPES),benchmarks $(if $(FULL),--full) $(if $(ONLY),--only $(ONLY)))
+	$(BENCH)/bin/python -m $(if $(SHAPES),benchmarks.shapes $(SHAPES),benchmarks $(if $(FULL),--full) $(if $(BASE),--base $(BASE)) $(if $(ONLY),--only $(ONLY)))
 
 # torch_npu loads the emulator from here. What its database of operators needs beside torch is installed, too.
 $(TORCH_VENV)/ready: $(VENV)/ready

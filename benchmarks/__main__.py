@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks import page, programs, roofline, scale, targets, torch_step
+from benchmarks import base, page, programs, roofline, scale, targets, torch_step
 from benchmarks.operators import Row
 from benchmarks.problems import SUBJECTS
 
@@ -75,7 +75,7 @@ def _noted(failed: list[str], name: str, part: Callable[[], Any]) -> dict[str, A
         return {}
 
 
-def measure(*, full: bool) -> dict[str, Any]:
+def measure(*, full: bool, checkout: Path | None) -> dict[str, Any]:
     """Everything, the quick parts first."""
     failed: list[str] = []
     bystanders = page.Bystanders()
@@ -84,6 +84,7 @@ def measure(*, full: bool) -> dict[str, Any]:
         **_noted(failed, "programs", lambda: {"start_up": programs.start_up(), "checker": programs.checker()}),
         **_noted(failed, "torch_npu", torch_step.measure),
         **_noted(failed, "scale", scale.measure),
+        **({} if checkout is None else _noted(failed, "base", lambda: base.measure(checkout, show=base.show))),
     }
     rows = operator_rows("", failed, full=full)
     return {
@@ -104,6 +105,7 @@ def publish(found: dict[str, Any]) -> None:
     verdicts = targets.of_operators(rows)
     verdicts += targets.of_small_calls(found["small"]) if "small" in found else []
     verdicts += targets.of_scale(found["scale"]) if "scale" in found else []
+    verdicts += targets.of_base(found["base"]) if "base" in found else []
     verdicts += targets.of_torch(found["torch_npu"]) if found.get("torch_npu") else []
     (ROOT / "docs" / "benchmarks.md").write_text(page.write(found, rows, verdicts), encoding="utf-8")
     (ROOT / "docs" / "roofline.svg").write_text(roofline.draw(rows, **found["bounds"]), encoding="utf-8")
@@ -117,13 +119,16 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="every dtype, size and layout, and torch's slowest kernels")
     parser.add_argument("--only", default="", help="operators whose name has this in it; nothing is written")
     parser.add_argument("--again", action="store_true", help="write the page from the numbers of the last run")
+    parser.add_argument("--base", type=Path, help="another checkout, built, to compare with row by row")
     chosen = parser.parse_args()
     if chosen.only:
         failed: list[str] = []
+        if chosen.base:
+            base.measure(chosen.base, chosen.only, base.show)
         operator_rows(chosen.only, failed, full=chosen.full)
         sys.exit(1 if failed else 0)
     if not chosen.again:
-        found = measure(full=chosen.full)
+        found = measure(full=chosen.full, checkout=chosen.base)
         RESULTS.parent.mkdir(parents=True, exist_ok=True)
         RESULTS.write_text(json.dumps(found, indent=1), encoding="utf-8")
     found = json.loads(RESULTS.read_text(encoding="utf-8"))

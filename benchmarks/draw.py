@@ -76,7 +76,7 @@ class Draw:
         self._seed += 1
         return np.random.default_rng(self._seed).integers(0, count, shape).astype(dtype, copy=False)
 
-    def room(self, shape: Shape | None = None, dtype: Any = None) -> Array:
+    def empty(self, shape: Shape | None = None, dtype: Any = None) -> Array:
         """An output; what it holds does not matter."""
         return np.zeros(self.matrix if shape is None else shape, self.dtype if dtype is None else dtype)
 

@@ -18,9 +18,9 @@ def lay_out(array: Array, layout: str) -> Array:
         return array
     if layout == "transposed":
         return np.ascontiguousarray(array.swapaxes(-1, -2)).swapaxes(-1, -2)
-    room = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
-    room[..., ::2] = array
-    return room[..., ::2]
+    result = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
+    result[..., ::2] = array
+    return result[..., ::2]
 
 
 def whole(array: Array) -> Array:

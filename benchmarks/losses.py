@@ -13,34 +13,34 @@ from benchmarks.draw import MATRIX, POINTS, ROWS, SCORES, SEQUENCES, VOCABULARY,
 
 
 def unary(d: Draw) -> Arguments:
-    return {"self": d.normal(), "out": d.room()}
+    return {"self": d.normal(), "out": d.empty()}
 
 
 def log_sigmoid_forward(d: Draw) -> Arguments:
-    return {"self": d.normal(), "out": d.room(), "buffer": d.room()}
+    return {"self": d.normal(), "out": d.empty(), "buffer": d.empty()}
 
 
 def log_sigmoid_backward(d: Draw) -> Arguments:
     x = d.normal()
-    return {"gradOutput": d.normal(), "self": x, "buffer": np.exp(-np.abs(x)).astype(x.dtype), "gradInput": d.room()}
+    return {"gradOutput": d.normal(), "self": x, "buffer": np.exp(-np.abs(x)).astype(x.dtype), "gradInput": d.empty()}
 
 
 def along(sizes: dict[str, Shape] = MATRIX) -> Maker:
-    return lambda d: {"self": d.normal(sizes[d.size]), "dim": 1, "out": d.room(sizes[d.size])}
+    return lambda d: {"self": d.normal(sizes[d.size]), "dim": 1, "out": d.empty(sizes[d.size])}
 
 
 def gradient_along(output: Callable[[Draw, Shape], Array], sizes: dict[str, Shape] = MATRIX) -> Maker:
-    return lambda d: {"gradOutput": d.normal(sizes[d.size]), "output": output(d, sizes[d.size]), "dim": 1, "out": d.room(sizes[d.size])}
+    return lambda d: {"gradOutput": d.normal(sizes[d.size]), "output": output(d, sizes[d.size]), "dim": 1, "out": d.empty(sizes[d.size])}
 
 
 def softmax_cross_entropy(d: Draw) -> Arguments:
-    return {"features": d.normal(), "labels": d.distribution(), "loss": d.room(d.matrix[:1]), "backprop": d.room()}
+    return {"features": d.normal(), "labels": d.distribution(), "loss": d.empty(d.matrix[:1]), "backprop": d.empty()}
 
 
 def scaled_masked_softmax(d: Draw) -> Arguments:
     shape = SCORES[d.size]
     mask = d.index((shape[0], 1, *shape[2:]), 2, np.bool_)
-    return {"x": d.normal(shape), "mask": mask, "scale": 0.3, "fixTriuMask": False, "y": d.room(shape)}
+    return {"x": d.normal(shape), "mask": mask, "scale": 0.3, "fixTriuMask": False, "y": d.empty(shape)}
 
 
 def scaled_masked_softmax_backward(d: Draw) -> Arguments:
@@ -52,7 +52,7 @@ def scaled_masked_softmax_backward(d: Draw) -> Arguments:
         "mask": mask,
         "scale": 0.3,
         "fixTriuMask": False,
-        "out": d.room(shape),
+        "out": d.empty(shape),
     }
 
 
@@ -61,8 +61,8 @@ def scaled_masked_softmax_backward(d: Draw) -> Arguments:
 
 def loss(reduction: int, *, out: str = "out", shape: Shape = (), **others: Any) -> Maker:
     def make(d: Draw) -> Arguments:
-        room = d.room(d.matrix if reduction == 0 else shape)
-        return {"self": d.normal(), "target": d.normal(), "reduction": reduction, **others, out: room}
+        result = d.empty(d.matrix if reduction == 0 else shape)
+        return {"self": d.normal(), "target": d.normal(), "reduction": reduction, **others, out: result}
 
     return make
 
@@ -70,61 +70,61 @@ def loss(reduction: int, *, out: str = "out", shape: Shape = (), **others: Any) 
 def soft_margin(reduction: int) -> Maker:
     def make(d: Draw) -> Arguments:
         signs = (2 * d.index(d.matrix, 2) - 1).astype(d.dtype)
-        return {"self": d.normal(), "target": signs, "reduction": reduction, "out": d.room(d.matrix if reduction == 0 else ())}
+        return {"self": d.normal(), "target": signs, "reduction": reduction, "out": d.empty(d.matrix if reduction == 0 else ())}
 
     return make
 
 
 def binary(reduction: int) -> Maker:
     def make(d: Draw) -> Arguments:
-        room = d.room(d.matrix if reduction == 0 else ())
-        return {"self": d.probability(), "target": d.probability(), "weight": d.positive(), "reduction": reduction, "out": room}
+        result = d.empty(d.matrix if reduction == 0 else ())
+        return {"self": d.probability(), "target": d.probability(), "weight": d.positive(), "reduction": reduction, "out": result}
 
     return make
 
 
 def binary_with_logits(reduction: int) -> Maker:
     def make(d: Draw) -> Arguments:
-        room = d.room(d.matrix if reduction == 0 else ())
+        result = d.empty(d.matrix if reduction == 0 else ())
         weights = {"weightOptional": None, "posWeightOptional": None}
-        return {"self": d.normal(), "target": d.probability(), **weights, "reduction": reduction, "out": room}
+        return {"self": d.normal(), "target": d.probability(), **weights, "reduction": reduction, "out": result}
 
     return make
 
 
 def slope(*, out: str = "out", grad: str = "gradOutput", **others: Any) -> Maker:
-    return lambda d: {grad: d.normal(), "self": d.normal(), "target": d.normal(), "reduction": 0, **others, out: d.room()}
+    return lambda d: {grad: d.normal(), "self": d.normal(), "target": d.normal(), "reduction": 0, **others, out: d.empty()}
 
 
 def soft_margin_slope(d: Draw) -> Arguments:
     signs = (2 * d.index(d.matrix, 2) - 1).astype(d.dtype)
-    return {"gradOutput": d.normal(), "self": d.normal(), "target": signs, "reduction": 0, "out": d.room()}
+    return {"gradOutput": d.normal(), "self": d.normal(), "target": signs, "reduction": 0, "out": d.empty()}
 
 
 def binary_slope(d: Draw) -> Arguments:
     inputs = {"gradOutput": d.normal(), "self": d.probability(), "target": d.probability(), "weightOptional": d.positive()}
-    return {**inputs, "reduction": 0, "out": d.room()}
+    return {**inputs, "reduction": 0, "out": d.empty()}
 
 
 def binary_with_logits_slope(d: Draw) -> Arguments:
     inputs = {"gradOutput": d.normal(), "self": d.normal(), "target": d.probability(), "weightOptional": None, "posWeightOptional": None}
-    return {**inputs, "reduction": 0, "out": d.room()}
+    return {**inputs, "reduction": 0, "out": d.empty()}
 
 
 def divergence_slope(out: str) -> Maker:
     def make(d: Draw) -> Arguments:
         inputs = {"gradOutput": d.normal(), "self": d.normal(), "target": d.probability()}
-        return {**inputs, "reduction": 0, "logTarget": False, out: d.room()}
+        return {**inputs, "reduction": 0, "logTarget": False, out: d.empty()}
 
     return make
 
 
 def logit(d: Draw) -> Arguments:
-    return {"input": d.probability(), "eps": 0.0625, "out": d.room()}
+    return {"input": d.probability(), "eps": 0.0625, "out": d.empty()}
 
 
 def logit_slope(d: Draw) -> Arguments:
-    return {"x": d.probability(), "dy": d.normal(), "eps": 0.0625, "out": d.room()}
+    return {"x": d.probability(), "dy": d.normal(), "eps": 0.0625, "out": d.empty()}
 
 
 # Losses whose targets are indices
@@ -140,8 +140,8 @@ def nll(shapes: dict[str, Shape], reduction: int) -> Maker:
             "weight": d.positive(shape[1:2]),
             "reduction": reduction,
             "ignoreIndex": -100,
-            "out": d.room(targets if reduction == 0 else ()),
-            "totalWeightOut": d.room(()),
+            "out": d.empty(targets if reduction == 0 else ()),
+            "totalWeightOut": d.empty(()),
         }
 
     return make
@@ -153,13 +153,13 @@ def nll_slope(shapes: dict[str, Shape]) -> Maker:
         targets = shape[:1] + shape[2:]
         return {
             "gradOutput": d.normal(targets),
-            "self": d.room(shape),
+            "self": d.empty(shape),
             "target": d.index(targets, shape[1]),
             "weight": d.positive(shape[1:2]),
             "reduction": 0,
             "ignoreIndex": -100,
             "totalWeight": np.ones((), d.dtype),
-            "out": d.room(shape),
+            "out": d.empty(shape),
         }
 
     return make
@@ -176,10 +176,10 @@ def cross_entropy(d: Draw) -> Arguments:
         "labelSmoothing": 0.0,
         "lseSquareScaleForZloss": 0.0,
         "returnZloss": False,
-        "lossOut": d.room((1,)),
-        "logProbOut": d.room((rows, classes)),
-        "zlossOut": d.room((1,)),
-        "lseForZlossOut": d.room((rows,)),
+        "lossOut": d.empty((1,)),
+        "logProbOut": d.empty((rows, classes)),
+        "zlossOut": d.empty((1,)),
+        "lseForZlossOut": d.empty((rows,)),
     }
 
 
@@ -196,7 +196,7 @@ def cross_entropy_slope(d: Draw) -> Arguments:
         "ignoreIndex": -100,
         "labelSmoothing": 0.0,
         "lseSquareScaleForZloss": 0.0,
-        "out": d.room((rows, classes)),
+        "out": d.empty((rows, classes)),
     }
 
 
@@ -208,8 +208,8 @@ def multilabel(d: Draw) -> Arguments:
         "self": d.normal((rows, classes)),
         "target": target,
         "reduction": 0,
-        "out": d.room((rows,)),
-        "isTarget": d.room((rows, classes)),
+        "out": d.empty((rows,)),
+        "isTarget": d.empty((rows, classes)),
     }
 
 
@@ -230,8 +230,8 @@ def ctc(d: Draw) -> Arguments:
         "targetLengths": lengths,
         "blank": 0,
         "zeroInfinity": False,
-        "negLogLikelihoodOut": d.room((batch,)),
-        "logAlphaOut": d.room((batch, time, width)),
+        "negLogLikelihoodOut": d.empty((batch,)),
+        "logAlphaOut": d.empty((batch, time, width)),
     }
 
 
@@ -247,7 +247,7 @@ def ctc_slope(d: Draw) -> Arguments:
         **kept,
         "negLogLikelihood": likelihood,
         "logAlpha": scores,
-        "out": d.room(forward["logProbs"].shape),
+        "out": d.empty(forward["logProbs"].shape),
     }
 
 
@@ -260,8 +260,8 @@ def chamfer(d: Draw) -> Arguments:
         "idx2": d.index(shape[:2], shape[1], np.int32),
         "gradDist1": d.normal(shape[:2]),
         "gradDist2": d.normal(shape[:2]),
-        "gradXyz1": d.room(shape),
-        "gradXyz2": d.room(shape),
+        "gradXyz1": d.empty(shape),
+        "gradXyz2": d.empty(shape),
     }
 
 
@@ -277,12 +277,12 @@ def online(logits: bool) -> Maker:
             "target": d.index((rows,), 2 * words),
             "vocabStartIndex": words // 2,
             "vocabEndIndex": words // 2 + words - 1,
-            "logitsMaxLocalOut": d.room((rows,), np.float32),
-            "sumExpLogitsLocalOut": d.room((rows,), np.float32),
-            "predictedLogitsLocalOut": d.room((rows,), np.float32),
-            "targetMaskOut": d.room((-(-rows // 8),), np.uint8),
-            "maskedTargetOut": d.room((rows,), np.int64),
-            "vocabParallelLogitsOutOptional": d.room((rows, words)) if logits else None,
+            "logitsMaxLocalOut": d.empty((rows,), np.float32),
+            "sumExpLogitsLocalOut": d.empty((rows,), np.float32),
+            "predictedLogitsLocalOut": d.empty((rows,), np.float32),
+            "targetMaskOut": d.empty((-(-rows // 8),), np.uint8),
+            "maskedTargetOut": d.empty((rows,), np.int64),
+            "vocabParallelLogitsOutOptional": d.empty((rows, words)) if logits else None,
         }
 
     return make
@@ -309,8 +309,8 @@ def linear_slope(saving: bool) -> Maker:
             "logitsMaxOptional": largest if saving else None,
             "sumExpLogitsOptional": total if saving else None,
             "softmaxOptional": None if saving else logits,
-            "inputGradOut": d.room((rows, width)),
-            "weightGradOut": d.room((words, width)),
+            "inputGradOut": d.empty((rows, width)),
+            "weightGradOut": d.empty((words, width)),
         }
 
     return make
@@ -328,8 +328,8 @@ def with_max_sum(d: Draw) -> Arguments:
         "inputOptional": None,
         "weightOptional": None,
         "vocabParallelLogitsOptional": logits,
-        "lossOut": d.room((rows,), np.float32),
-        "softMaxOutOptional": d.room((rows, words), np.float32),
+        "lossOut": d.empty((rows,), np.float32),
+        "softMaxOutOptional": d.empty((rows, words), np.float32),
     }
 
 
@@ -342,9 +342,9 @@ def sum_exp_and_index(d: Draw) -> Arguments:
         "globalLogitsMax": logits.max(axis=1),
         "vocabStartIndex": words,
         "vocabEndIndex": 2 * words,
-        "predictedLogitsOut": d.room((rows,), np.float32),
-        "sumExpLogitsOut": d.room((rows,), np.float32),
-        "expLogitsOut": d.room((rows, words), np.float32),
-        "targetOffsetOut": d.room((rows,), np.int32),
-        "targetMaskOut": d.room((rows,), np.int32),
+        "predictedLogitsOut": d.empty((rows,), np.float32),
+        "sumExpLogitsOut": d.empty((rows,), np.float32),
+        "expLogitsOut": d.empty((rows, words), np.float32),
+        "targetOffsetOut": d.empty((rows,), np.int32),
+        "targetMaskOut": d.empty((rows,), np.int32),
     }

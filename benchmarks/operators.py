@@ -21,9 +21,9 @@ import numpy as np
 import aclnnop
 from benchmarks import bounds
 from benchmarks.compare import Disagreement, agree
+from benchmarks.draw import DTYPES, SIZES, Draw
 from benchmarks.emulator import Call
 from benchmarks.layouts import LAYOUTS, lay_out
-from benchmarks.draw import DTYPES, SIZES, Draw
 from benchmarks.problems import SUBJECTS, Subject
 from benchmarks.single_steps import in_single_steps
 from benchmarks.timing import Budget, Side, calls_for, in_turn

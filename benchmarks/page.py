@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from benchmarks import base
 from benchmarks.operators import PASSES, Row
 from benchmarks.targets import MEGABYTE, Verdict
 
@@ -208,6 +209,24 @@ def _torch(found: dict[str, Any]) -> list[str]:
     ]
 
 
+def against_base(found: dict[str, Any]) -> list[str]:
+    """A row for each call and dtype, a column for each size."""
+    rows: dict[tuple[str, str], dict[str, float | None]] = {}
+    for row in found["rows"]:
+        rows.setdefault((row["subject"], row["dtype"]), {})[row["size"]] = base.times(row)
+    means = {size: base.geometric_mean(times[size] or 1 for times in rows.values() if times.get(size)) for size in base.SIZES}
+    lines = [(subject, dtype, *(number(times.get(size)) for size in base.SIZES)) for (subject, dtype), times in rows.items()]
+    lines.append(("geometric mean", "", *(number(mean) for mean in means.values())))
+    return [
+        f"## Against the engine of {found['commit']}",
+        "",
+        "Both checkouts make the same calls in turn, in two processes. How many times longer this one takes; below 1 it is faster. A dash:",
+        "not measured at this size, or the other one does not have the operator.",
+        "",
+        *table(("operator", "dtype", "1 M elements", "large"), lines),
+    ]
+
+
 _INTRODUCTION = """\
 Written by `{command}` on {date}. Ratios are medians of samples taken in turn in one run, in {passes} passes over all
 operators; absolute times are shown but claim nothing. Both sides get the same bytes, and a side whose result differs is not timed.
@@ -255,6 +274,7 @@ def write(found: dict[str, Any], rows: Sequence[Row], verdicts: Sequence[Verdict
         *(_small(found["small"]) if "small" in found else []),
         *(_scale(found["scale"]) if "scale" in found else []),
         *(_programs(found["programs"]) if "programs" in found else []),
+        *(against_base(found["base"]) if "base" in found else []),
         *(_torch(found["torch_npu"]) if found.get("torch_npu") else []),
     ]
     return "\n".join(lines).rstrip() + "\n"

@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks import arithmetic, losses
 from benchmarks.draw import DTYPES, IMAGES, MATRIX, ONE_ROW, PRODUCT, ROWS, SEGMENTS, SHORT_ROWS, VOCABULARY, Draw, Maker
 
+
 @dataclass(frozen=True)
 class Subject:
     """An operator in one of its modes, and how its calls are made."""
@@ -91,7 +92,7 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject("aclnnInplaceMuls", arithmetic.scalar(inplace=True, alpha=False)),
     Subject("aclnnExp", losses.unary, exponential=True),
     Subject("aclnnInplaceExp", lambda d: {"selfRef": d.normal()}, exponential=True),
-    Subject("aclnnLog", lambda d: {"self": d.positive(), "out": d.room()}, exponential=True),
+    Subject("aclnnLog", lambda d: {"self": d.positive(), "out": d.empty()}, exponential=True),
     Subject("aclnnInplaceLog", lambda d: {"selfRef": d.positive()}, exponential=True),
     Subject("aclnnAmax", arithmetic.largest_along(), kind="row"),
     Subject("aclnnMax", arithmetic.largest, kind="row"),

@@ -86,11 +86,11 @@ def _reducing(call: Any, *names: str, out: str = "out") -> Callable[[Any], objec
     """A loss; reduced it is given as a result, because its ``out=`` form would allocate what it reduces as ``out``."""
 
     def run(a: Any) -> None:
-        values, room = [getattr(a, name) for name in names], getattr(a, out)
+        values, result = [getattr(a, name) for name in names], getattr(a, out)
         if a.reduction == 0:
-            call.out(*values, out=room)
+            call.out(*values, out=result)
         else:
-            room.copy_(call(*values))
+            result.copy_(call(*values))
 
     return run
 

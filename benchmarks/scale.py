@@ -55,8 +55,8 @@ def _smooth(elements: int) -> dict[str, Any]:
 
 def elements() -> dict[str, float]:
     """Seconds for a million elements of SmoothL1LossBackward, by millions of elements; as many as half of the memory holds."""
-    room = available_bytes() // 2
-    sizes = [millions for millions in MILLIONS if millions * (1 << 20) * 4 * 6 <= room]
+    result = available_bytes() // 2
+    sizes = [millions for millions in MILLIONS if millions * (1 << 20) * 4 * 6 <= result]
     calls = {millions: Call("aclnnSmoothL1LossBackward", _smooth(millions << 20)) for millions in sizes}
     try:
         sides = {str(millions): Side(call.run, calls=max(1, 16 // millions)) for millions, call in calls.items()}

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.operators import Contest, Row, rivals
 from benchmarks.draw import DTYPES, Arguments, Shape
+from benchmarks.operators import Contest, Row, rivals
 from benchmarks.problems import Subject
 
 Array = npt.NDArray[Any]
@@ -50,7 +50,7 @@ class Drawing:
         """Numbers in one of four layouts: half of all are in order."""
         return self.laid(self._numbers.standard_normal(shape, np.float32).astype(DTYPES[self.dtype]))
 
-    def room(self, shape: Shape, dtype: str = "") -> Array:
+    def empty(self, shape: Shape, dtype: str = "") -> Array:
         """A result, in order."""
         return np.zeros(shape, DTYPES[dtype or self.dtype])
 
@@ -72,15 +72,15 @@ class Drawing:
             return np.ascontiguousarray(array.transpose(axes)).transpose(np.argsort(axes))
         length = array.shape[-1]
         step, more = (self.random.choice((2, 2, 3, 4)), 0) if way == "stepped" else (1, self.random.choice((1, 3, 8, 64)))
-        room = np.zeros((*array.shape[:-1], step * length + more), array.dtype)
-        laid = room[..., : step * length : step]
+        result = np.zeros((*array.shape[:-1], step * length + more), array.dtype)
+        laid = result[..., : step * length : step]
         laid[...] = array
         return laid
 
 
 def _one(d: Drawing) -> Arguments:
     shape = d.shape()
-    return {"self": d.values(shape), "out": d.room(shape)}
+    return {"self": d.values(shape), "out": d.empty(shape)}
 
 
 def _one_and_number(d: Drawing) -> Arguments:
@@ -89,7 +89,7 @@ def _one_and_number(d: Drawing) -> Arguments:
 
 def _two(d: Drawing) -> Arguments:
     shape = d.shape()
-    return {"self": d.values(shape), "other": d.values(d.broadcast(shape)), "out": d.room(shape)}
+    return {"self": d.values(shape), "other": d.values(d.broadcast(shape)), "out": d.empty(shape)}
 
 
 def _added(d: Drawing) -> Arguments:
@@ -119,13 +119,13 @@ def _gradient(sign: int) -> Callable[[Drawing], Arguments]:
 def _slope(d: Drawing) -> Arguments:
     shape = d.shape()
     operands = {name: d.values(shape) for name in ("gradOut", "self", "target")}
-    return {**operands, "reduction": 0, "beta": 1.0, "gradInput": d.room(shape)}
+    return {**operands, "reduction": 0, "beta": 1.0, "gradInput": d.empty(shape)}
 
 
 def _kept(d: Drawing) -> tuple[Array, list[int], Array]:
     shape = d.shape()
     axes = d.some_axes(shape)
-    return d.values(shape), axes, d.room(tuple(length for axis, length in enumerate(shape) if axis not in axes))
+    return d.values(shape), axes, d.empty(tuple(length for axis, length in enumerate(shape) if axis not in axes))
 
 
 def _sum(d: Drawing) -> Arguments:
@@ -140,7 +140,7 @@ def _largest(d: Drawing) -> Arguments:
 
 def _cast(d: Drawing) -> Arguments:
     shape, other = d.shape(), d.random.choice([name for name in DTYPES if name != d.dtype])
-    return {"self": d.values(shape), "dtype": np.dtype(DTYPES[other]), "out": d.room(shape, other)}
+    return {"self": d.values(shape), "dtype": np.dtype(DTYPES[other]), "out": d.empty(shape, other)}
 
 
 DRAWN: dict[str, Callable[[Drawing], Arguments]] = {

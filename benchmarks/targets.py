@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks import base
 from benchmarks.operators import Row
 from benchmarks.scale import COPY
 
@@ -18,6 +19,8 @@ GAIN = 1.7
 """How much faster two threads are than one, where the memory is not the limit."""
 LIMIT = 0.8
 """What share of a copy's bandwidth a call with two threads has at least, if the memory is."""
+SLOWER = 1.5
+"""How much longer a call may take than that of another checkout."""
 OVERLAP = 1.5
 """How much faster two streams of one thread each are at least, where there are two processors."""
 
@@ -153,3 +156,18 @@ def of_torch(found: dict[str, Any]) -> list[Verdict]:
         _one(f"{title}: a training step in at most 2 × the time of torch on the CPU", times["npu"] / times["cpu"], lambda x: x <= 2)
         for title, times in found["steps"].items()
     ]
+
+
+def of_base(found: dict[str, Any]) -> list[Verdict]:
+    """Against another checkout, row by row."""
+    ratios = sorted(((ratio, row) for row in found["rows"] if (ratio := base.times(row)) is not None), key=lambda pair: -pair[0])
+    target = f"a million elements and more: at most {SLOWER} × the time of {found['commit']}, row by row"
+    mean = base.geometric_mean(ratio for ratio, _ in ratios)
+    if mean is None:
+        return [Verdict(target, None, "not measured")]
+    missed = [(ratio, row) for ratio, row in ratios if ratio > SLOWER]
+    text = f"{len(ratios) - len(missed)} of {len(ratios)}, geometric mean {mean:.2f}"
+    if missed:
+        shown = [f"{row['subject']} {row['dtype']} {row['size']} {ratio:.2f}" for ratio, row in missed]
+        text += "; misses: " + ", ".join(shown[:4]) + (", ..." if len(shown) > 4 else "")
+    return [Verdict(target, not missed, text)]

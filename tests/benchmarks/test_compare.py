@@ -53,7 +53,7 @@ def test_no_numbers_where_both_have_none() -> None:
     agree({"out": x}, {"out": x.copy()})
 
 
-def test_whole_numbers_are_compared_exactly() -> None:
+def test_integers_are_compared_exactly() -> None:
     with pytest.raises(Disagreement):
         agree({"out": np.array([100_000, 1])}, {"out": np.array([100_001, 1])})
 

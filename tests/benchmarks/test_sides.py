@@ -13,10 +13,10 @@ import pytest
 import acl_emu as acl
 import aclnnop.registry
 from benchmarks import operators
+from benchmarks.draw import DTYPES, SIZES, Draw
 from benchmarks.emulator import Call
 from benchmarks.layouts import LAYOUTS, lay_out, whole
 from benchmarks.operators import arguments, bytes_moved, measure
-from benchmarks.draw import DTYPES, SIZES, Draw
 from benchmarks.problems import SUBJECTS, Subject
 
 HERE = [subject for subject in SUBJECTS if not subject.chip]
