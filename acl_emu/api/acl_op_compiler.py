@@ -202,12 +202,14 @@ class _Call:
         if argument is None or isinstance(argument, (int, float)):
             return argument
         if isinstance(argument, (Given, Scratch, View)):
-            made, destroy = self._tensor(argument), acl_meta.aclDestroyTensor
-        elif argument and not isinstance(argument[0], int):
-            made, destroy = acl_meta.aclCreateTensorList([self._tensor(one) for one in argument]), acl_meta.aclDestroyTensorList
+            made = self._tensor(argument)
+            stack.callback(acl_meta.aclDestroyTensor, made)
+        elif tensors := [one for one in argument if not isinstance(one, int)]:
+            made = acl_meta.aclCreateTensorList([self._tensor(one) for one in tensors])
+            stack.callback(acl_meta.aclDestroyTensorList, made)
         else:
-            made, destroy = acl_meta.aclCreateIntArray(argument), acl_meta.aclDestroyIntArray
-        stack.callback(destroy, made)
+            made = acl_meta.aclCreateIntArray([one for one in argument if isinstance(one, int)])
+            stack.callback(acl_meta.aclDestroyIntArray, made)
         return made
 
     def run(self, name: str, declared: Operator, arguments: Sequence[Argument], stream: Handle) -> None:

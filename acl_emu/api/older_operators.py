@@ -44,7 +44,7 @@ class Given(NamedTuple):
         return self.dtype == c.ACL_DT_UNDEFINED or self.shape == ()
 
     def numbers(self) -> tuple[int, ...]:
-        """The values of a small tensor of whole numbers, in the memory of the host or of the device."""
+        """The values of a small tensor of integers, in the memory of the host or of the device."""
         dtype = dtypes.BY_CODE[self.description.dtype]
         values = np.empty(math.prod(self.description.shape), dtype.numpy)
         if values.nbytes > self.buffer.size:
@@ -72,7 +72,7 @@ class View(NamedTuple):
 
 Tensor = Given | Scratch | View
 Argument = Tensor | tuple[Tensor, ...] | Sequence[int] | int | float | None
-"""A tensor, a list of tensors, whole numbers in an array, an attribute, or nothing."""
+"""A tensor, a list of tensors, integers in an array, an attribute, or nothing."""
 Routed = list[tuple[str, tuple[Argument, ...]]]
 """Operators of the two-phase interface, one after the other, and their arguments."""
 Route = Callable[[Sequence[Given], Sequence[Given], Attributes], Routed]
@@ -213,10 +213,10 @@ def _backward(
     """``inputs``: x, y, both first states, h and c of all steps, gradients of y and of both last states, gates. Biases have no effect."""
     x, _, h, c, hidden, cells, *grads, entered, candidate, forgotten, shown, flat = map(_three_axes, inputs)
     no_bias, unused = (Scratch(to_bias.shape, to_bias.dtype) for _ in range(2))
-    saved = tuple((one,) for one in (entered, candidate, forgotten, shown, hidden, cells, flat))
+    saved: tuple[Argument, ...] = tuple((one,) for one in (entered, candidate, forgotten, shown, hidden, cells, flat))
     flags = (None, True, 1, 0.0, True, False, False, None)
     to_params = (*to_weights, to_bias, unused)
-    results = (*map(_three_axes, outputs), to_params)
+    results: tuple[Argument, ...] = (*map(_three_axes, outputs), to_params)
     return [
         ("aclnnInplaceZero", (no_bias,)),
         ("aclnnLstmBackward", (x, (h, c), (*weights, no_bias, no_bias), *grads, *saved, *flags, *results)),
