@@ -82,7 +82,7 @@ def test_the_schedule(schedule: str, expected: int) -> None:
     [
         ({"soc": "Ascend1"}, "'Ascend1' is unknown"),
         ({"schedule": "late"}, "'late' is unknown"),
-        ({"devices": 0}, "'0' must be a whole number from 1 to 64"),
+        ({"devices": 0}, "'0' must be an integer from 1 to 64"),
         ({"check": "loud"}, "check is 'loud', expected True, False or 'warn'"),
     ],
 )

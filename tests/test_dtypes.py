@@ -253,7 +253,7 @@ def test_round_to_keeps_what_needs_no_rounding() -> None:
     assert np.isnan(back.astype(np.float32)[~finite]).all()
 
 
-def test_whole_numbers_beyond_53_bits_are_rounded_once_to_bf16() -> None:
+def test_integers_beyond_53_bits_are_rounded_once_to_bf16() -> None:
     values = np.array(
         [2**62 + 2**54 + 1, 2**62 + 2**54, 2**62 + 2**54 - 1, -(2**62) - 2**54 - 1, 2**53 + 2**45 + 1, 2**63 - 1, -(2**63)], np.int64
     )

@@ -103,21 +103,21 @@ def aclCreateScalar(value: HostPointer, dataType: int) -> Handle:
 def _scalar_bytes(value: Any, dtype: dtypes.DType) -> bytes:
     if isinstance(value, (bool, float, complex, np.generic)):
         return bytes(np.asarray(value).astype(dtype.numpy).tobytes())
-    room = np.zeros(dtype.itemsize, np.uint8)
+    buffer = np.zeros(dtype.itemsize, np.uint8)
     address = host_address(value, "value")
     if not address:
         raise AclnnNullptr("value must not be a null pointer")
     check_buffer(value, "value", dtype.itemsize)
     try:
-        memory.move(host_address(room, "value"), address, dtype.itemsize)
+        memory.move(host_address(buffer, "value"), address, dtype.itemsize)
     except AclError as error:
         raise AclnnInvalid(f"value: {error}") from None
-    return room.tobytes()
+    return buffer.tobytes()
 
 
 @plain(HEADER, "aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size)")
 def aclCreateIntArray(value: Sequence[int] | None) -> Handle:
-    """Whole numbers, copied; null gives an empty array."""
+    """Integers, copied; null gives an empty array."""
     return objects.make(IntArray([int(index(item)) for item in values_of(value)]))
 
 

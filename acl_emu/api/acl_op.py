@@ -59,7 +59,7 @@ def aclopSetAttrBool(attr: Handle, attrName: str | None, attrValue: int) -> None
 
 @acl(HEADER, "aclError aclopSetAttrInt(aclopAttr* attr, const char* attrName, int64_t attrValue)")
 def aclopSetAttrInt(attr: Handle, attrName: str | None, attrValue: int) -> None:
-    """A whole number."""
+    """An integer."""
     _set(attr, attrName, attrValue)
 
 
@@ -91,7 +91,7 @@ def aclopSetAttrListBool(attr: Handle, attrName: str | None, values: Sequence[in
 
 @acl(HEADER, "aclError aclopSetAttrListInt(aclopAttr* attr, const char* attrName, int numValues, const int64_t* values)")
 def aclopSetAttrListInt(attr: Handle, attrName: str | None, values: Sequence[int] | None) -> None:
-    """Whole numbers."""
+    """Integers."""
     _set(attr, attrName, values_of(values))
 
 
@@ -107,5 +107,5 @@ def aclopSetAttrListFloat(attr: Handle, attrName: str | None, values: Sequence[f
     "const int64_t* const* values)",
 )
 def aclopSetAttrListListInt(attr: Handle, attrName: str | None, values: Sequence[Sequence[int]] | None) -> None:
-    """Lists of whole numbers."""
+    """Lists of integers."""
     _set(attr, attrName, tuple(map(tuple, values_of(values))))

@@ -240,7 +240,7 @@ class Declaration:
             arguments.append("const_out=True")
         return (
             f"{self._todo('', formula=False)}"
-            "# TODO rule: floating, same or converted, of aclnnop.math.unary; whole= where whole numbers have a formula of their own\n"
+            "# TODO rule: floating, same or converted, of aclnnop.math.unary; integers= where integers have a formula of their own\n"
             f"{call_text('@unary(', arguments, ')')}\n"
             f"def {self.name}({taken.name}: Array) -> Any:\n"
             f'    """TODO: say in one sentence what it does to every element."""\n'

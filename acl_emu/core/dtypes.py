@@ -230,13 +230,13 @@ def can_cast(source: DType, target: DType) -> bool:
     return target.kind != "bool" or source.kind == "bool"
 
 
-def _odd_float64(whole: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Whole numbers in float64; those beyond 53 bits keep 33 of them, the last one set where anything was cut off."""
-    large = np.abs(whole.astype(np.float64)) >= 2.0**53
+def _odd_float64(integers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Integers in float64; those beyond 53 bits keep 33 of them, the last one set where anything was cut off."""
+    large = np.abs(integers.astype(np.float64)) >= 2.0**53
     if not large.any():
-        return whole.astype(np.float64)
-    kept = (whole >> 31) | ((whole & 0x7FFFFFFF) != 0)
-    return np.where(large, kept.astype(np.float64) * 2.0**31, whole.astype(np.float64))
+        return integers.astype(np.float64)
+    kept = (integers >> 31) | ((integers & 0x7FFFFFFF) != 0)
+    return np.where(large, kept.astype(np.float64) * 2.0**31, integers.astype(np.float64))
 
 
 def round_to(values: npt.NDArray[Any], dtype: DType) -> npt.NDArray[Any]:

@@ -156,12 +156,12 @@ def read_again() -> None:
         cached.cache_clear()
 
 
-def _whole_number(variable: str, default: int, most: int) -> int:
+def _integer(variable: str, default: int, most: int) -> int:
     text = read(variable)
     if not text:
         return default
     if not text.isdecimal() or not 1 <= int(text) <= most:
-        raise ConfigurationError(f"{variable}={text!r} must be a whole number from 1 to {most}")
+        raise ConfigurationError(f"{variable}={text!r} must be an integer from 1 to {most}")
     return int(text)
 
 
@@ -182,7 +182,7 @@ def visible_devices() -> tuple[int, ...]:
     ACL_EMU_DEVICES says how many there are; ASCEND_RT_VISIBLE_DEVICES chooses among them: reading stops at the first item that is
     not a number, not a device, or not larger than the one before.
     """
-    count = _whole_number("ACL_EMU_DEVICES", 8, 64)
+    count = _integer("ACL_EMU_DEVICES", 8, 64)
     chosen = None if "ACL_EMU_DEVICES" in _chosen else os.environ.get("ASCEND_RT_VISIBLE_DEVICES")
     if chosen is None:
         return tuple(range(count))
@@ -198,7 +198,7 @@ def visible_devices() -> tuple[int, ...]:
 @lru_cache(maxsize=None)
 def threads() -> int:
     """ACL_EMU_THREADS: how many threads a kernel may use, by default as many as the process has processors. No result depends on it."""
-    return _whole_number("ACL_EMU_THREADS", len(os.sched_getaffinity(0)), 1024)
+    return _integer("ACL_EMU_THREADS", len(os.sched_getaffinity(0)), 1024)
 
 
 @lru_cache(maxsize=None)

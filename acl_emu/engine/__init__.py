@@ -54,7 +54,7 @@ def compiled(
 ) -> Nest | None:
     """A nest for ``writes = kernel(*reads, **attributes)``; None where numpy has to run it.
 
-    Inputs that are not ``raw`` are taken as ``compute``, whole numbers rounded to ``via`` before; results of that type that are not
+    Inputs that are not ``raw`` are taken as ``compute``, integers rounded to ``via`` before; results of that type that are not
     ``raw`` are rounded to ``via``, all then to the type of the output. ``raw`` has a word for every read and write.
     """
     inputs = [
@@ -66,7 +66,7 @@ def compiled(
 
 
 def casts_of(stored: DType, via: DType, compute: DType) -> tuple[DType, ...]:
-    """The types that an input goes through: a whole number that meets a half type is rounded to it."""
+    """The types that an input goes through: an integer that meets a half type is rounded to it."""
     return (via, compute) if stored.kind in "iu" and stored != via and via != compute else (compute,)
 
 
@@ -142,7 +142,8 @@ class _Programs:
         return None if program is None else program.filled(numbers)
 
     def _find(self, key: Any, numbers: Sequence[Any]) -> _Known | None:
-        known, answers = self._known.get(key), ()
+        known = self._known.get(key)
+        answers: tuple[Any, ...] = ()
         while known is not None and known.asked is not None:
             with np.errstate(all="ignore"):
                 answers = (*answers, told_apart(known.asked(numbers)))
@@ -150,7 +151,7 @@ class _Programs:
         return known
 
     def _keep(self, key: Any, kernel: Callable[..., Any], program: Template | None, answers: Answers) -> None:
-        row = ()
+        row: tuple[Any, ...] = ()
         for asked, answer in answers.given:
             self._add((key, row) if row else key, _Known(None, asked, kernel))
             row = (*row, answer)

@@ -174,7 +174,7 @@ class Symbol(NDArrayOperatorsMixin):
     # Reductions
 
     def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Symbol:
-        """The sum along axes; whole numbers and truth values are counted in the widest type, as numpy does."""
+        """The sum along axes; integers and truth values are counted in the widest type, as numpy does."""
         return self._accumulated("sum", axis, dtype, keepdims)
 
     def prod(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Symbol:
@@ -206,7 +206,7 @@ class Symbol(NDArrayOperatorsMixin):
         return self._located("argmin", axis, keepdims)
 
     def mean(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Symbol:
-        """The mean along axes; of whole numbers in float64."""
+        """The mean along axes; of integers in float64."""
         dtype = dtype or (self.dtype if self.dtype.kind == "f" else np.float64)
         average: Symbol = self.sum(axis, dtype, keepdims) / self._count(axis)
         return average

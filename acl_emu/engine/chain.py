@@ -27,7 +27,7 @@ _ALIGNMENT = 64
 
 
 class Part(NamedTuple):
-    """Memory that a step works on: an operand, a part of the workspace, of the room that all steps share, or what never changes."""
+    """Memory that a step works on: an operand, a part of the workspace, of the scratch buffer that steps share, or what never changes."""
 
     place: int
     offset: int
@@ -39,7 +39,7 @@ class Part(NamedTuple):
         return Part(self.place, self.offset + offset, Layout(shape, strides, self.layout.dtype))
 
     @property
-    def turned(self) -> Part:
+    def transposed(self) -> Part:
         """The transposed matrix."""
         return self.at(0, self.layout.shape[::-1], self.layout.strides[::-1])
 
@@ -67,7 +67,7 @@ class Chain:
         self._places = {id(operand): place for place, operand in enumerate(operands)}
         """What is read and written is known as what is written."""
         self._operands = len(operands) + len(plan.workspace.parts)
-        self._room = 0
+        self._buffers = 0
         self._steps: list[tuple[int, int, tuple[Part, ...], int]] = []
         self._numbers: dict[bytes, int] = {}
         """Of all steps, and where they begin; equal ones are there once."""
@@ -86,10 +86,10 @@ class Chain:
         place = next(place for place, part in enumerate(parts) if part.name == name)
         return Part(self._operands - len(parts) + place, 0, _dense(parts[place].shape, parts[place].dtype))
 
-    def room(self, shape: Shape, dtype: npt.DTypeLike = np.float64) -> Part:
+    def buffer(self, shape: Shape, dtype: npt.DTypeLike = np.float64) -> Part:
         """Memory for what one step leaves to another."""
-        part = Part(self._operands, self._room, _dense(shape, np.dtype(dtype)))
-        self._room += -(-math.prod(shape) * part.layout.dtype.itemsize // _ALIGNMENT) * _ALIGNMENT
+        part = Part(self._operands, self._buffers, _dense(shape, np.dtype(dtype)))
+        self._buffers += -(-math.prod(shape) * part.layout.dtype.itemsize // _ALIGNMENT) * _ALIGNMENT
         return part
 
     def constant(self, array: npt.NDArray[Any]) -> Part:
@@ -147,7 +147,7 @@ class Chain:
             places = [number for part in parts for number in (part.place, part.offset)]
             steps += (run, at, threaded, len(parts), *places)
         numbers = np.frombuffer(b"".join(self._numbers), np.int64).tolist()
-        head = (self._room, len(self._steps), len(steps))
+        head = (self._buffers, len(self._steps), len(steps))
         return done_by("acl_emu_chain_run", self._plan, (*head, *steps, *numbers), threaded=True, kept=self._kept)
 
 

@@ -230,7 +230,7 @@ def cast_directly(plan: Plan) -> Plan:
 
 
 def _cast(source: Array, to: Array, dtype: DType) -> Array:
-    """``source`` as the computing type, by way of ``dtype``: a whole number that meets a half type is rounded to it."""
+    """``source`` as the computing type, by way of ``dtype``: an integer that meets a half type is rounded to it."""
     for step in casts_of(source.dtype, dtype.numpy, to.dtype)[:-1]:
         source = dtypes.round_to(source, dtypes.from_numpy(step))
     np.copyto(to, source, casting="unsafe")

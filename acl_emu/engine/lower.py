@@ -18,11 +18,11 @@ from acl_emu.engine.program import (
     MOST_OPERANDS,
     MOST_SLOTS,
     Constant,
-    Kept,
     Layout,
     Operand,
     Phase,
     Program,
+    Saved,
     Step,
     code_of,
 )
@@ -85,7 +85,7 @@ class _Lowering:
         last = max(self.levels[node] - (node in self.rows) for node in self.outputs)
         self.phases = [Phase() for _ in range(last + 1)]
         self.constants: dict[Node, list[Any]] = {}
-        self.kept: dict[Node, int] = {}
+        self.saved: dict[Node, int] = {}
         self.slots = 0
         self.width = 1
         self._free: list[int] = []
@@ -105,7 +105,7 @@ class _Lowering:
             self._operands(),
             self.slots,
             [Constant(slot, node.dtype, node.detail, spread) for node, (slot, spread) in self.constants.items()],
-            [Kept(slot, node.dtype.itemsize) for node, slot in self.kept.items()],
+            [Saved(slot, node.dtype.itemsize) for node, slot in self.saved.items()],
             self.phases,
             self.width,
             self.axes,
@@ -188,7 +188,7 @@ class _Lowering:
         return node.op == "input" or all(self.fits_row(argument.resolved) for argument in node.arguments)
 
     def new_slot(self, dtype: DType, key: Any = None, *, of_rows: bool = False) -> int:
-        """A register; with a key, one that is held for good. One with a number for each row has room for them, whatever their type."""
+        """A register; with a key, one that is held for good. One with a number for each row holds them, whatever their type."""
         self.width = max(self.width, 1 if of_rows else dtype.itemsize)
         if key is not None:
             if key not in self._fixed:
@@ -224,7 +224,7 @@ class _Lowering:
 
     def is_at_hand(self, node: Node, number: int) -> bool:
         """Whether a phase finds a node without computing it."""
-        return node in self.rows or is_loaded(node) or node.op == "constant" or (node in self.kept and self.levels[node] < number)
+        return node in self.rows or is_loaded(node) or node.op == "constant" or (node in self.saved and self.levels[node] < number)
 
     def is_kept(self, node: Node) -> bool:
         """Whether a later phase needs a node that is dear to compute."""
@@ -275,7 +275,7 @@ class _Filling:
         """The last step of the fused way, where there are two."""
 
     def fill(self) -> None:
-        """Reductions first, then what is kept; stores come last: a result may lie where an input lies."""
+        """Reductions first, then what is saved; stores come last: a result may lie where an input lies."""
         number, levels = self.number, self.all.levels
         reductions = [node for node in self.all.nodes if node.op in REDUCTIONS and levels[node] == number + 1]
         stores = [
@@ -286,7 +286,7 @@ class _Filling:
         lane_stores = [(index, node) for index, node in stores if node not in self.all.rows]
         keep = [node for node in self.all.nodes if levels[node] == number and self.all.is_kept(node)]
         for node in keep:
-            self.all.kept[node] = self.all.new_slot(node.dtype, (node, "kept"))
+            self.all.saved[node] = self.all.new_slot(node.dtype, (node, "saved"))
         reduced = [node.arguments[0].resolved for node in reductions]
         wanted = list(dict.fromkeys((*reduced, *keep, *(node for _, node in lane_stores))))
         self._compute(wanted)
@@ -297,7 +297,7 @@ class _Filling:
         stored = [(index, node, self._value(node)) for index, node in lane_stores]
         last = [step for step in (*self.phase.tiles[-1:], self.last_fused) if step is not None]
         for index, node, register in stored:
-            direct = bool(last) and all(step.is_call and register in step.results for step in last) and node not in self.all.kept
+            direct = bool(last) and all(step.is_call and register in step.results for step in last) and node not in self.all.saved
             self._add("store", code_of(node.dtype), self.all.reads + index, register, int(direct))
         self._finish(accumulators, [(index, node) for index, node in stores if node in self.all.rows])
 
@@ -397,10 +397,10 @@ class _Filling:
         if node in self.reserved:
             self.registers[node] = self.reserved[node]
         if node not in self.registers:
-            kept = self.all.kept.get(node)
+            saved = self.all.saved.get(node)
             # A result may be computed where it is stored: nothing else goes through its register.
             key = (node, "result") if node in self.all.outputs else None
-            self.registers[node] = self.all.new_slot(node.dtype, key) if kept is None else kept
+            self.registers[node] = self.all.new_slot(node.dtype, key) if saved is None else saved
             self.all.width = max(self.all.width, node.dtype.itemsize)
         return self.registers[node]
 
@@ -417,7 +417,7 @@ class _Filling:
             self._add("load", code_of(node.dtype), _loaded_from(node), self.registers[node])
             return self.registers[node]
         if self._is_at_hand(node):
-            return self.all.kept[node]
+            return self.all.saved[node]
         self._single(node)
         return self.registers[node]
 
@@ -451,7 +451,7 @@ class _Filling:
     def _release(self, nodes: Sequence[Node]) -> None:
         """Some nodes have been read."""
         for node in nodes:
-            if node in self.uses and not self._is_at_hand(node) and node not in self.all.kept:
+            if node in self.uses and not self._is_at_hand(node) and node not in self.all.saved:
                 self.uses[node] -= 1
                 if not self.uses[node]:
                     self.all.release(self.registers[node])

@@ -87,7 +87,7 @@ def product(a: Layout, b: Layout, out: Layout, *, add: bool = False, plus: Sum |
     stands = columns > 1 and matrices[2].down == item != matrices[2].across
     if not add and (stands or columns < min(rows, _FEW_COLUMNS)):
         rows, columns = columns, rows
-        matrices = [matrices[place].turned for place in (1, 0, 2, 3)]
+        matrices = [matrices[place].transposed for place in (1, 0, 2, 3)]
     if columns == 1:
         matrices[2] = matrices[2]._replace(across=item)
     lying = [number for _, *numbers in matrices for number in (0, *numbers)]
@@ -135,7 +135,7 @@ class _Matrix(NamedTuple):
     across: int
 
     @property
-    def turned(self) -> _Matrix:
+    def transposed(self) -> _Matrix:
         return self._replace(down=self.across, across=self.down)
 
 

@@ -1,9 +1,9 @@
 """The numbers of a kernel, as far as it only computes with them: they are filled into a program that serves all of their values.
 
 A kernel gets its numbers as attributes, or has them from the function that it was made in. While it is captured, a ``Number`` stands
-for each one of floating point. Where it meets an array, it becomes a constant that is filled in. Where it meets other numbers, the result is
-computed anew for each call, in Python, as the kernel would. Where the kernel asks for a value, or branches on one, its graph holds for
-this answer only.
+for each one of floating point. Where it meets an array, it becomes a constant that is filled in. Where it meets other numbers, the
+result is computed anew for each call, in Python, as the kernel would. Where the kernel asks for a value, or branches on one, its graph
+holds for this answer only.
 """
 
 from __future__ import annotations
@@ -163,8 +163,8 @@ class Number:
         self._answers = answers
         self.expression = expression
 
-    @property
-    def __class__(self) -> type[Any]:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type[Any]:
         """What a kernel takes it for."""
         return type(self._value)
 

@@ -15,14 +15,14 @@ Array = npt.NDArray[Any]
 
 
 def total(values: Array, axis: Any = None, *, keepdims: bool = False) -> Array:
-    """The sum along axes, in the type of the values; of floats it is taken in float64, of whole numbers it wraps around."""
+    """The sum along axes, in the type of the values; of floats it is taken in float64, of integers it wraps around."""
     wide = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}.get(values.dtype.kind, values.dtype)
     sums: Array = values.sum(axis=axis, dtype=wide, keepdims=keepdims).astype(values.dtype)
     return sums
 
 
-def whole(values: Array, dtype: DType) -> Array:
-    """Floats as whole numbers: towards zero, NaN to 0; types of 32 and 64 bits saturate, narrower ones wrap around from INT32."""
+def to_integers(values: Array, dtype: DType) -> Array:
+    """Floats as integers: towards zero, NaN to 0; types of 32 and 64 bits saturate, narrower ones wrap around from INT32."""
     if isinstance(values, Symbol):  # as the engine casts
         return values.astype(dtype.numpy)
     carrier = dtype.numpy if dtype.bits >= 32 else np.dtype(np.int32)

@@ -75,7 +75,7 @@ class Constant(NamedTuple):
     spread: bool
 
 
-class Kept(NamedTuple):
+class Saved(NamedTuple):
     """A register that a later phase reads."""
 
     slot: int
@@ -90,7 +90,7 @@ class Program:
     operands: list[Operand]
     slots: int
     constants: list[Constant]
-    kept: list[Kept]
+    saved: list[Saved]
     phases: list[Phase]
     width: int
     axes: frozenset[int]
@@ -120,7 +120,7 @@ class Program:
         parts = [
             [number for operand in self.operands for number in _operand(operand)],
             [number for constant in self.constants for number in _constant(constant)],
-            [number for kept in self.kept for number in kept],
+            [number for saved in self.saved for number in saved],
             accumulators,
             spans,
             coded,
@@ -131,7 +131,7 @@ class Program:
         for part in parts:
             places.append(places[-1] + len(part))
         header = [
-            *(places.pop(), self.reads, len(self.operands), self.slots, len(self.constants), len(self.kept), len(accumulators)),
+            *(places.pop(), self.reads, len(self.operands), self.slots, len(self.constants), len(self.saved), len(accumulators)),
             *(len(self.phases), self.width, sum(1 << (-1 - axis) for axis in self.axes)),
             *map(int, (self.ordered, self.in_parts, self.in_place, self.unbuffered)),
             len(parts[-1]),

@@ -54,7 +54,7 @@ class Workspace:
         self.size = 0
 
     def add(self, name: str, shape: Shape, dtype: np.dtype[Any]) -> Scratch:
-        """Set room aside for one array."""
+        """Reserve space for one array."""
         part = Scratch(name, shape, dtype, self.size)
         self.parts.append(part)
         self.size += -(-part.nbytes // _WORKSPACE_ALIGNMENT) * _WORKSPACE_ALIGNMENT

@@ -224,7 +224,7 @@ class Scalar:
         return 0.0 if self.dtype.kind == "complex" else float(self.value)
 
     def converted(self, dtype: DType) -> Any:
-        """As a number that ``dtype`` holds, in the type that kernels compute in; whole numbers wrap around."""
+        """As a number that ``dtype`` holds, in the type that kernels compute in; integers wrap around."""
         if dtype.kind == "bool":
             return np.bool_(self.as_bool())
         value = np.asarray(self.value)

@@ -326,7 +326,7 @@ class IntKind(Kind):
         try:
             number = value if value.__class__ is int else int(python_operator.index(value))
         except TypeError:
-            raise TypeError(f"{name} must be a whole number, got {value!r}") from None
+            raise TypeError(f"{name} must be an integer, got {value!r}") from None
         if not self.low <= number <= self.high:
             raise OverflowError(f"{name} must fit {self.c_type}, got {number}")
         return number

@@ -165,7 +165,7 @@ class _Maker:
             return Argument(name, kind, *self._object(kind, text))
         if isinstance(kind, IntKind):
             named = {choice.name.lower(): int(choice) for choice in kind.choices or ()}
-            number = named[text.lower()] if text.lower() in named else kind.take(name, _whole(text))
+            number = named[text.lower()] if text.lower() in named else kind.take(name, _integer(text))
             choice = next((label for label, value in named.items() if value == number), "")
             return Argument(name, kind, number, f"{number} ({choice})" if choice else str(number))
         if isinstance(kind, DataTypeKind):
@@ -198,7 +198,7 @@ class _Maker:
             scalar = _scalar(text)
             return self._issue(scalar), f"{scalar.value} {scalar.dtype.name}"
         items = _items(text)
-        readers: dict[type[Any], Callable[[str], Any]] = {IntArray: _whole, FloatArray: float, BoolArray: _truth}
+        readers: dict[type[Any], Callable[[str], Any]] = {IntArray: _integer, FloatArray: float, BoolArray: _truth}
         array = kind.kind([readers[kind.kind](item) for item in items])
         return self._issue(array), repr(array)
 
@@ -219,11 +219,11 @@ def _items(text: str) -> list[str]:
     return [item.strip() for item in text[1:-1].split(",") if item.strip()]
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     try:
         return int(text, 0)
     except ValueError:
-        raise Mistake("expected a whole number") from None
+        raise Mistake("expected an integer") from None
 
 
 def _truth(text: str) -> bool:
@@ -261,7 +261,7 @@ def _tensor(text: str) -> tuple[Shape, DType, dict[str, Any]]:
         if key == "strides":
             extra[key] = _lengths(value)
         elif key == "offset":
-            extra[key] = _whole(value)
+            extra[key] = _integer(value)
         elif key == "format":
             code = getattr(c, f"ACL_FORMAT_{value.upper()}", None)
             if code is None:

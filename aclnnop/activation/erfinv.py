@@ -5,10 +5,10 @@ from typing import Any
 from acl_emu.core.dtypes import FLOAT, FLOAT16
 from acl_emu.spec import Array, Product, in_place
 from aclnnop.math.special import erfinv
-from aclnnop.math.unary import FLOATS, NEWER, WHOLE, unary
+from aclnnop.math.unary import FLOATS, INTEGRAL, NEWER, unary
 
 
-@unary(*FLOATS, *WHOLE, on={Product.A910: (FLOAT, FLOAT16)}, products=NEWER | {Product.A910})
+@unary(*FLOATS, *INTEGRAL, on={Product.A910: (FLOAT, FLOAT16)}, products=NEWER | {Product.A910})
 def aclnnErfinv(self: Array) -> Any:
     """Invert the error function at every element."""
     return erfinv(self)

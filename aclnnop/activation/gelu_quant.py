@@ -93,7 +93,7 @@ def aclnnGeluQuant(
 
 @aclnnGeluQuant.example
 def examples() -> Iterator[Example]:
-    """Both modes, both approximations, whole numbers and floats of eight bits."""
+    """Both modes, both approximations, integers and floats of eight bits."""
     for dtype, dynamic, approximate, target in (
         (FLOAT, False, "tanh", INT8),
         (BF16, True, "none", INT8),

@@ -10,9 +10,9 @@ from aclnnop.activation.pointwise import NEWER, pointwise
 from aclnnop.math.unary import FLOATS
 
 
-@pointwise(*FLOATS, INT32, whole="truncated", products=NEWER | {Product.A910})
+@pointwise(*FLOATS, INT32, integers="truncated", products=NEWER | {Product.A910})
 def aclnnHardsigmoid(self: Array) -> Any:
-    """Map every element to a ramp from 0 at -3 to 1 at 3; whole numbers are cut off."""
+    """Map every element to a ramp from 0 at -3 to 1 at 3; integers are cut off."""
     return np.minimum(np.maximum(self + 3, 0), 6) / 6
 
 

@@ -38,7 +38,7 @@ from acl_emu.spec import (
 )
 from acl_emu.spec.families import derived
 from acl_emu.spec.kinds import Kind, TensorKind
-from aclnnop.math.arithmetic import as_whole
+from aclnnop.math.arithmetic import as_integer
 from aclnnop.math.conversion import converted as cast
 
 Formula = Callable[..., Any]
@@ -91,7 +91,7 @@ def broadcast(tensors: Sequence[Operand], out: Operand) -> None:
 
 
 def number(scalar: Scalar, via: DType) -> Any:
-    """A scalar as the formula gets it: as a kernel's attribute, of single precision where the result is; whole where that is."""
+    """A scalar as the formula gets it: as a kernel's attribute, of single precision where the result is; integers where that is."""
     if via.kind in ("integer", "bool"):
         return scalar.converted(via)
     return scalar.as_real() if via.bits > 32 else float(np.float32(scalar.as_real()))
@@ -102,7 +102,7 @@ def pointwise(
     rule: Callable[[Sequence[Operand], Operand], DType] = same,
     shapes: Callable[[Sequence[Operand], Operand], None] = equal,
     check: Callable[..., None] | None = None,
-    whole: str = "exact",
+    integers: str = "exact",
     inputs: Mapping[str, Types] | None = None,
     results: Types = (),
     on: Mapping[Product, Types] | None = None,
@@ -114,7 +114,7 @@ def pointwise(
     """Declare ``aclnnXxx(..., out)``, whose name, parameters, summary and formula are those of the function below.
 
     ``types`` are those of all tensors, unless ``inputs`` or ``results`` list others; ``on``: where a product has others. ``check`` gets
-    the numbers and raises where one is out of range. ``whole`` is "truncated" where whole numbers are computed in FLOAT and cut off.
+    the numbers and raises where one is out of range. ``integers`` is "truncated" where integers are computed in FLOAT and cut off.
     ``settings`` are the numbers of the examples, in turn.
     """
 
@@ -145,7 +145,7 @@ def pointwise(
             def kernel(*arrays: Array) -> Any:
                 return formula(**dict(zip(tensor_names, arrays, strict=True)), **attributes)
 
-            return applied(kernel, via, tensors, result, whole=whole)
+            return applied(kernel, via, tensors, result, integers=integers)
 
         doc = inspect.getdoc(formula) or ""
         operator = derived(formula.__name__, kinds, plan, module=formula.__module__, doc=doc, products=products)
@@ -155,12 +155,12 @@ def pointwise(
     return declare
 
 
-def applied(kernel: Formula, via: DType, tensors: Sequence[Operand], result: Operand, *, whole: str = "exact") -> Plan:
-    """``result = kernel(*tensors)`` in the type of ``via``; whole numbers are computed in FLOAT where they are to be truncated."""
+def applied(kernel: Formula, via: DType, tensors: Sequence[Operand], result: Operand, *, integers: str = "exact") -> Plan:
+    """``result = kernel(*tensors)`` in the type of ``via``; integers are computed in FLOAT where they are to be truncated."""
     if via.kind not in ("integer", "bool"):
         return mapped(kernel, reads=tensors, writes=(result,), dtype=via)
-    if whole == "exact":
-        counted = kernel if via is not BOOL else lambda *arrays: kernel(*map(as_whole, arrays))
+    if integers == "exact":
+        counted = kernel if via is not BOOL else lambda *arrays: kernel(*map(as_integer, arrays))
         return mapped(counted, reads=tensors, writes=(result,), dtype=via)
 
     def truncated(*arrays: Array) -> Array:
@@ -180,7 +180,7 @@ def examples(operator: Operator, settings: Sequence[Mapping[str, Any]]) -> Itera
                 continue
             example: Example = dict(next(turn))
             for seed, name in enumerate(kinds):
-                whole = dtype.kind == "integer"
-                example[name] = between(-5, 6, (3, 4, 5), dtype, seed) if whole else numbers((3, 4, 5), dtype, seed, 2)
+                integers = dtype.kind == "integer"
+                example[name] = between(-5, 6, (3, 4, 5), dtype, seed) if integers else numbers((3, 4, 5), dtype, seed, 2)
             assert result in example
             yield {name: example[name] for name in operator.names}

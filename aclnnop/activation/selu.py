@@ -11,9 +11,9 @@ from aclnnop.activation.pointwise import pointwise
 from aclnnop.math.unary import FLOATS
 
 
-@pointwise(*FLOATS, INT32, INT8, whole="truncated", products=frozenset({Product.A3, Product.A2, Product.A910}))
+@pointwise(*FLOATS, INT32, INT8, integers="truncated", products=frozenset({Product.A3, Product.A2, Product.A910}))
 def aclnnSelu(self: Array) -> Any:
-    """Scale every positive element, and let the others approach a limit exponentially; whole numbers are cut off."""
+    """Scale every positive element, and let the others approach a limit exponentially; integers are cut off."""
     return SELU_SCALE * np.where(self > 0, self, SELU_ALPHA * np.expm1(self))
 
 

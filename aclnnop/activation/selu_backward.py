@@ -11,7 +11,7 @@ from aclnnop.activation.pointwise import pointwise
 from aclnnop.math.unary import FLOATS
 
 
-@pointwise(*FLOATS, INT32, INT8, whole="truncated", products=ALL - {Product.A310B}, out="gradInput")
+@pointwise(*FLOATS, INT32, INT8, integers="truncated", products=ALL - {Product.A310B}, out="gradInput")
 def aclnnSeluBackward(gradOutput: Array, result: Array) -> Any:
     """Scale ``gradOutput`` by the slope of aclnnSelu where its output is ``result``."""
     return gradOutput * np.where(result > 0, SELU_SCALE, result + SELU_SCALE * SELU_ALPHA)

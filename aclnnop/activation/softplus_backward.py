@@ -9,13 +9,13 @@ from acl_emu.spec import Array, Product
 from aclnnop.activation.curves import logistic
 from aclnnop.activation.pointwise import NEWER, Real, pointwise, promoted
 from aclnnop.activation.softplus import SETTINGS
-from aclnnop.math.unary import FLOATS, WHOLE
+from aclnnop.math.unary import FLOATS, INTEGRAL
 
 
 @pointwise(
     *FLOATS,
     DOUBLE,
-    inputs={"self": (*FLOATS, DOUBLE, *WHOLE)},
+    inputs={"self": (*FLOATS, DOUBLE, *INTEGRAL)},
     rule=promoted,
     products=NEWER | {Product.A910},
     out="gradInput",

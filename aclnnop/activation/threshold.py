@@ -53,6 +53,6 @@ aclnnInplaceThreshold = in_place(aclnnThreshold)
 
 @aclnnThreshold.example
 def examples() -> Iterator[Example]:
-    """Floating-point and whole numbers."""
+    """Floating-point and integers."""
     for dtype, threshold, value in ((FLOAT, 0.25, 10.0), (FLOAT16, 0.3, -1), (INT32, 1, 7)):
         yield {"self": numbers((3, 5), dtype, 1, 3), "threshold": threshold, "value": value, "out": numbers((3, 5), dtype, 2)}

@@ -1,4 +1,4 @@
-"""Keys and values of inference: as they are stored, in pages, behind a shared prefix, as small whole numbers with scales."""
+"""Keys and values of inference: as they are stored, in pages, behind a shared prefix, as small integers with scales."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -60,18 +60,18 @@ def behind(prefix: Block, length: int, own: Block) -> Block:
 
 
 def in_float(block: Block) -> Block:
-    """Whole numbers in FLOAT, which products are taken in."""
+    """Integers in FLOAT, which products are taken in."""
     return lambda heads, columns: block(heads, columns).astype(np.float32)
 
 
 class Scaling(NamedTuple):
-    """How whole numbers become keys or values: ``(number + offset) * scale``."""
+    """How integers become keys or values: ``(number + offset) * scale``."""
 
     scale: Factor
     offset: Factor | None
 
     def of(self, block: Block) -> Block:
-        """The keys that blocks of whole numbers stand for."""
+        """The keys that blocks of integers stand for."""
 
         def scaled(heads: slice, columns: slice) -> Array:
             found = block(heads, columns).astype(np.float32)

@@ -215,7 +215,7 @@ def sources_of(given: dict[str, Array], side: Side, setting: Setting) -> Callabl
 
 
 def scaling(given: dict[str, Array], side: Side, number: int, key_heads: int, pages: Array | None) -> Scaling:
-    """How the whole numbers of a sequence are scaled."""
+    """How the integers of a sequence are scaled."""
     found = []
     for word in ("Scale", "Offset"):
         name = f"{side.name}{word}" if side.merged is None else f"anti{word}"
@@ -228,7 +228,7 @@ def scaling(given: dict[str, Array], side: Side, number: int, key_heads: int, pa
 
 
 def dequantisation(given: dict[str, Array], name: str) -> float:
-    """A scale that follows a product of whole numbers: FLOAT, or its bits in the lower half of UINT64."""
+    """A scale that follows a product of integers: FLOAT, or its bits in the lower half of UINT64."""
     if name not in given:
         return 1.0
     first = given[name].reshape(-1)[:1]

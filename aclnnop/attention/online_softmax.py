@@ -160,7 +160,7 @@ def scaled(values: Array, factor: Array) -> Array:
 
 
 def as_int8(weights: Array, *, scale: float) -> Array:
-    """Rounded to the whole numbers that INT8 holds."""
+    """Rounded to the integers that INT8 holds."""
     return np.minimum(np.maximum(np.rint(weights * scale), -128), 127)
 
 

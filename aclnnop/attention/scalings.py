@@ -66,7 +66,7 @@ QUANTISED = (
 
 
 def check_scalings(given: Inputs, found: Found, layout: str) -> tuple[Side, Side]:
-    """How keys and values that are whole numbers are scaled."""
+    """How keys and values that are integers are scaled."""
     scales, dtype = given.scales, given.key[0].dtype
     packed = dtype in PACKED
     kinds: list[tuple[str, int | None]] = [("", None), ("", None)]

@@ -130,7 +130,7 @@ def correlate(
     taps: Array,
     whole: Array | None = None,
 ) -> None:
-    """Block by block, as other convolutions; sums of whole numbers are exact: each of them is one that FLOAT holds."""
+    """Block by block, as other convolutions; sums of integers are exact: each of them is one that FLOAT holds."""
     images, results = lifted(as_numbers(x, types[0])), lifted(out)
     place_by_place(as_numbers(weight, types[0]), taps)
     scales = unpacked(scale)[0] if scale.dtype.kind in "iu" else scale

@@ -27,9 +27,9 @@ def aclnnConfusionTranspose(
     same_dtype(x, out)
     if math.prod(shape.values) != x.size:
         raise AclnnInner(f"shape is {shape}, expected {x.size} elements as x", ACLNN_ERR_INNER_NULLPTR)
-    turned = x.shape if transposeFirst else shape.values
-    require(sorted(perm.values) == list(range(len(turned))), f"perm is {perm}, expected every dimension of {list(turned)} once")
-    shape_is(out, shape.values if transposeFirst else [turned[axis] for axis in perm.values], "that of the result")
+    permuted = x.shape if transposeFirst else shape.values
+    require(sorted(perm.values) == list(range(len(permuted))), f"perm is {perm}, expected every dimension of {list(permuted)} once")
+    shape_is(out, shape.values if transposeFirst else [permuted[axis] for axis in perm.values], "that of the result")
     return rearranged(both, (x,), out, perm=perm.values, shape=shape.values, first=transposeFirst)
 
 

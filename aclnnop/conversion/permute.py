@@ -16,9 +16,9 @@ def aclnnPermute(self: Annotated[Operand, In(*WIDE, on=ON)], dims: IntArrayIn, o
     same_dtype(self, out)
     require(len(dims) == self.rank, f"dims has {len(dims)} values, expected {self.rank}: one for each dimension of self")
     axes = wrapped_axes(dims, self, "dims") if self.rank else ()
-    turned = window(self, [self.shape[axis] for axis in axes], [self.view.strides[axis] for axis in axes])
-    shape_is(out, turned.shape, "that of self in the order of dims")
-    return copied(turned, out)
+    permuted = window(self, [self.shape[axis] for axis in axes], [self.view.strides[axis] for axis in axes])
+    shape_is(out, permuted.shape, "that of self in the order of dims")
+    return copied(permuted, out)
 
 
 @aclnnPermute.example

@@ -2,7 +2,7 @@
 
 from acl_emu.core.dtypes import INT32
 from aclnnop.foreach.each import FLOATS
-from aclnnop.foreach.formula import power, whole_power
+from aclnnop.foreach.formula import integer_power, power
 from aclnnop.foreach.numbers import over_lists
 
 aclnnForeachPowList = over_lists(
@@ -12,5 +12,5 @@ aclnnForeachPowList = over_lists(
     *FLOATS,
     INT32,
     lists=("x1", "x2"),
-    whole=whole_power,
+    integers=integer_power,
 )

@@ -2,7 +2,7 @@
 
 from acl_emu.core.dtypes import INT32
 from aclnnop.foreach.each import FLOATS
-from aclnnop.foreach.formula import power, whole_power
+from aclnnop.foreach.formula import integer_power, power
 from aclnnop.foreach.numbers import BEFORE_950, in_tensor, over_lists
 
 aclnnForeachPowScalar = over_lists(
@@ -12,6 +12,6 @@ aclnnForeachPowScalar = over_lists(
     *FLOATS,
     INT32,
     number=in_tensor("scalar"),
-    whole=whole_power,
+    integers=integer_power,
     products=BEFORE_950,
 )

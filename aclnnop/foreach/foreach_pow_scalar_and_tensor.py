@@ -2,7 +2,7 @@
 
 from acl_emu.core.dtypes import DOUBLE, FLOAT, INT32, INT64
 from aclnnop.foreach.each import FLOATS
-from aclnnop.foreach.formula import exponential, whole_exponential
+from aclnnop.foreach.formula import exponential, integer_exponential
 from aclnnop.foreach.numbers import in_scalar, over_lists
 
 aclnnForeachPowScalarAndTensor = over_lists(
@@ -12,6 +12,6 @@ aclnnForeachPowScalarAndTensor = over_lists(
     *FLOATS,
     INT32,
     number=in_scalar("scalar", FLOAT, DOUBLE, INT64),
-    whole=whole_exponential,
+    integers=integer_exponential,
     number_first=True,
 )

@@ -2,7 +2,7 @@
 
 from acl_emu.core.dtypes import FLOAT, INT32, INT64
 from aclnnop.foreach.each import FLOATS
-from aclnnop.foreach.formula import power, whole_power
+from aclnnop.foreach.formula import integer_power, power
 from aclnnop.foreach.numbers import in_scalars, over_lists
 
 aclnnForeachPowScalarList = over_lists(
@@ -12,5 +12,5 @@ aclnnForeachPowScalarList = over_lists(
     *FLOATS,
     INT32,
     number=in_scalars(FLOAT, INT64),
-    whole=whole_power,
+    integers=integer_power,
 )

@@ -1,4 +1,4 @@
-"""aclnnForeachRoundOffNumber: round every element of every tensor of a list to a whole number."""
+"""aclnnForeachRoundOffNumber: round every element of every tensor of a list to an integer."""
 
 from acl_emu.core.dtypes import INT8, INT16
 from aclnnop.foreach.each import FLOATS
@@ -7,10 +7,10 @@ from aclnnop.foreach.numbers import in_tensor, over_lists
 
 aclnnForeachRoundOffNumber = over_lists(
     "aclnnForeachRoundOffNumber",
-    "Round every element of every tensor of a list to a whole number.",
+    "Round every element of every tensor of a list to an integer.",
     rounded,
     *FLOATS,
     INT16,
     number=in_tensor("roundMode", INT8),
-    whole=unrounded,
+    integers=unrounded,
 )

@@ -57,8 +57,8 @@ def power(x: Array, y: Any) -> Any:
     return np.power(x, y)
 
 
-def whole_power(x: Any, y: Any) -> Any:
-    """The same of whole numbers: it wraps around; what a negative power leaves below 1 is 0."""
+def integer_power(x: Any, y: Any) -> Any:
+    """The same of integers: it wraps around; what a negative power leaves below 1 is 0."""
     ends = np.where(x == 1, 1, np.where(x == -1, np.where(y % 2 == 0, 1, -1), 0))
     return np.where(np.less(y, 0), ends, np.power(x, np.maximum(y, 0)))
 
@@ -68,13 +68,13 @@ def exponential(x: Array, base: Any) -> Any:
     return power(base, x)
 
 
-def whole_exponential(x: Array, base: Any) -> Any:
-    """The same of whole numbers."""
-    return whole_power(base, x)
+def integer_exponential(x: Array, base: Any) -> Any:
+    """The same of integers."""
+    return integer_power(base, x)
 
 
 def rounded(x: Array, mode: Any) -> Any:
-    """A whole number near ``x``: 2 below, 3 above, 4 halves away from zero, 5 towards zero, 6 the odd one; else halves to even."""
+    """An integer near ``x``: 2 below, 3 above, 4 halves away from zero, 5 towards zero, 6 the odd one; else halves to even."""
     below, near = np.floor(x), np.trunc(x)
     away = np.where(np.abs(x - near) >= 0.5, near + np.where(x < 0, -1, 1), near)
     odd = np.where(x == below, x, below + (1 - np.abs(below - 2 * np.trunc(below / 2))))
@@ -86,6 +86,6 @@ def rounded(x: Array, mode: Any) -> Any:
 
 
 def unrounded(x: Array, mode: Any) -> Array:
-    """Whole numbers as they are."""
+    """Integers as they are."""
     del mode
     return x

@@ -100,7 +100,7 @@ def over_lists(
     *types: DType,
     lists: tuple[str, ...] = ("x",),
     number: Number | None = None,
-    whole: Formula | None = None,
+    integers: Formula | None = None,
     on: On = None,
     products: frozenset[Product] = PRODUCTS,
     most: int | None = None,
@@ -111,7 +111,7 @@ def over_lists(
 ) -> Operator:
     """Declare ``name(*lists, number, out)``: ``formula`` for the first members of all lists, the second ones and so on, in one launch.
 
-    ``whole`` is the formula of whole numbers where it is another one. ``newer``: the results are not
+    ``integers`` is the formula of integers where it is another one. ``newer``: the results are not
     const, and all that is wrong is 161002; ``null`` is what a null member is. ``most``: as many members as there may be. ``in_place``: the
     first list holds the results, a null member is 161002, and 950 alone has it.
     """
@@ -136,13 +136,13 @@ def over_lists(
             return for_each(member, *inputs, by_name.get("out", inputs[0]))
         for value in given_numbers(by_name[number.name]):
             for tensor in inputs[0][:1]:
-                require_whole(value, number.name, tensor)
+                require_integer(value, number.name, tensor)
         with nullcontext() if newer else in_tiling():
             numbers = number.members(by_name[number.name], len(inputs[0]))
         return for_each(member, *inputs, numbers, by_name.get("out", inputs[0]))
 
     def member(*operands: Any) -> Plan:
-        return computed(formula, whole or formula, *operands)
+        return computed(formula, integers or formula, *operands)
 
     checks: tuple[Check, ...] = REFUSING_ALL if newer else CHECKS
     if number is not None and number.each and isinstance(number.kind, TensorKind):
@@ -152,11 +152,11 @@ def over_lists(
     return made
 
 
-def computed(formula: Formula, whole: Formula, *operands: Any) -> Plan:
+def computed(formula: Formula, integers: Formula, *operands: Any) -> Plan:
     """``out = formula(*inputs, number)`` in the type of the first input; half types in float32, rounded once."""
     *inputs, out = operands
     via = inputs[0].dtype
-    applied = whole if via.kind == "integer" else formula
+    applied = integers if via.kind == "integer" else formula
     number = inputs[-1]
     if isinstance(number, Scalar):
         value = number_in(number, via)
@@ -174,11 +174,11 @@ def given_numbers(value: Any) -> Sequence[Operand | Scalar]:
     return value if isinstance(value, list) else [value]
 
 
-def require_whole(number: Operand | Scalar, name: str, tensor: Operand) -> None:
-    """Tensors of whole numbers take no others."""
+def require_integer(number: Operand | Scalar, name: str, tensor: Operand) -> None:
+    """Tensors of integers take no others."""
     require(
         tensor.dtype.kind == "float" or number.dtype.kind == "integer",
-        f"{name} has dtype {number.dtype}, expected a whole number for tensors of {tensor.dtype}",
+        f"{name} has dtype {number.dtype}, expected an integer for tensors of {tensor.dtype}",
     )
 
 

@@ -76,7 +76,7 @@ class Axis:
 
     @property
     def centers(self) -> Array:
-        """Where results lie in the input, its elements being at whole numbers."""
+        """Where results lie in the input, its elements being at integers."""
         numbers = np.arange(self.count).astype(self.real)
         with np.errstate(invalid="ignore", over="ignore"):
             found = numbers * self.step if self.aligned else (numbers + self.real(0.5)) * self.step - self.real(0.5)

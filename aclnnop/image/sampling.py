@@ -27,7 +27,7 @@ class Tap(NamedTuple):
 
 
 def tap(place: Array, weight: Array, slope: Array, length: int) -> Tap:
-    """A tap at a whole number, given as one of a floating-point type; NaN is outside, where weights are 0."""
+    """A tap at an integer, given as one of a floating-point type; NaN is outside, where weights are 0."""
     with np.errstate(invalid="ignore"):
         inside = (place >= 0) & (place < length)
     place, weight, slope = (np.where(inside, one, 0) for one in (place, weight, slope))

@@ -59,7 +59,7 @@ def aclnnNanMedianDim(self: ValuesIn, dim: Int, keepDim: Bool, valuesOut: Values
 
 
 def of_all(self: Operand, out: Operand, *, skip_nan: bool) -> Plan:
-    """The median of nothing is NaN, as whole number 0."""
+    """The median of nothing is NaN, as integer 0."""
     same_dtype(self, out)
     shape_is(out, (), "a single number")
     if 0 in self.shape:

@@ -222,7 +222,7 @@ def groups(places: Array) -> tuple[Array, Array]:
 
 
 def widened(values: Array) -> Array:
-    """In the type that sums are taken in: whole numbers and truth values as they are."""
+    """In the type that sums are taken in: integers and truth values as they are."""
     kind = dtypes.from_numpy(values.dtype).kind
     return values.astype(np.float64) if kind == "float" else values.astype(np.complex128) if kind == "complex" else values
 
@@ -235,12 +235,12 @@ def scaled(values: Array, factor: Any) -> Array:
 
 
 def divided(values: Array, counts: Array) -> Array:
-    """Whole numbers are rounded down."""
+    """Integers are rounded down."""
     return np.floor_divide(values, counts) if values.dtype.kind in "iu" else values / counts
 
 
 def divided_in_turn(values: Array, terms: Array, starts: Array) -> Array:
-    """By one term after the other. Quotients of whole numbers are cut off, which one division by the product does, too; by 0 they are 0."""
+    """By one term after the other. Quotients of integers are cut off, which one division by the product does, too; by 0 they are 0."""
     if values.dtype.kind not in "iu":
         np.divide.at(values, np.repeat(np.arange(starts.size), np.diff(np.append(starts, len(terms)))), terms)
         return values

@@ -40,8 +40,8 @@ class Choice:
     def __init__(self, chain: Chain, source: Operand, target: Operand, weight: Operand | None, ignored: int) -> None:
         self.threaded = source.shape[0] >= THREADED_ROWS
         self.rows, classes = source.shape
-        self.classes = chain.room((self.rows,), np.int64)
-        self.values, self.weights = chain.room((self.rows,)), chain.room((self.rows,))
+        self.classes = chain.buffer((self.rows,), np.int64)
+        self.values, self.weights = chain.buffer((self.rows,)), chain.buffer((self.rows,))
         x, item = source.view.layout, source.dtype.itemsize
         weight_stride = 0 if weight is None else weight.view.layout.strides[0]
         numbers = (

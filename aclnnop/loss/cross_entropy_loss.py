@@ -113,7 +113,7 @@ def in_steps(
     chain = Chain(plan)
     rows, classes = input.shape
     chosen = Choice(chain, input, target, weight, ignored)
-    largest, rest, spread = (chain.room((rows,)) for _ in range(3))
+    largest, rest, spread = (chain.buffer((rows,)) for _ in range(3))
     terms = (chain.of(log_prob), largest.with_axis(1), rest.with_axis(1))
     if smoothing:
         by_class = chain.constant(np.ones(classes)) if weight is None else chain.of(weight)

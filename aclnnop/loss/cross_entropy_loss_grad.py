@@ -94,7 +94,7 @@ def in_steps(
     """The plan, in C: what the targets choose, the share of each row, the softmax, and what is taken from the targets."""
     chain = Chain(plan)
     chosen = Choice(chain, log_prob, target, weight, ignored)
-    shares, x = chain.room((chosen.rows,)), out.view.layout
+    shares, x = chain.buffer((chosen.rows,)), out.view.layout
     numbers: tuple[int, ...] = (chosen.rows, mean, code_of(grad.dtype), grad.view.layout.strides[0] if grad.size > 1 else 0)
     chain.call("acl_emu_rows_shares", numbers, (chain.of(grad), chosen.classes, chosen.weights, shares), threaded=False)
     chain.kernel(spread, (chain.of(log_prob), shares.with_axis(1)), (chain.of(out),))

@@ -6,9 +6,9 @@ import numpy as np
 
 from acl_emu.core.dtypes import COMPLEX32, COMPLEX64, FLOAT, FLOAT16
 from acl_emu.spec import ALL, Array, In, Operand, Out, Plan, Product, direct, nothing, operator, require, same_shape
-from aclnnop.math.unary import OLDER, REALS, WHOLE, applied, examples
+from aclnnop.math.unary import INTEGRAL, OLDER, REALS, applied, examples
 
-TYPES = (*REALS, *WHOLE)
+TYPES = (*REALS, *INTEGRAL)
 PARTS = {COMPLEX32: FLOAT16, COMPLEX64: FLOAT}
 """Complex numbers, and what their magnitudes are."""
 

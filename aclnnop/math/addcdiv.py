@@ -21,7 +21,7 @@ def aclnnAddcdiv(
 ) -> Plan:
     """Add ``value`` times the quotient of two tensors to a tensor."""
     inputs = self, tensor1, tensor2
-    return plus_scaled(whole_quotient if promote(*inputs) is INT64 else quotient, TYPES, inputs, value, out)
+    return plus_scaled(integer_quotient if promote(*inputs) is INT64 else quotient, TYPES, inputs, value, out)
 
 
 aclnnAddcdiv.example(term_examples)
@@ -34,7 +34,7 @@ def quotient(x: Array, y: Array) -> Array:
     return found
 
 
-def whole_quotient(x: Array, y: Array) -> Array:
+def integer_quotient(x: Array, y: Array) -> Array:
     """Towards zero, as C divides; what is divided by zero gives 0."""
     by = np.where(y == 0, 1, y)
     floor = x // by

@@ -71,7 +71,7 @@ def sum_with_outer(added: Operand, vec1: Operand, vec2: Operand, beta: Scalar | 
             )
             require(
                 scalar.dtype.kind != "float" or dtype.kind == "float",
-                f"{name} has dtype {scalar.dtype}, expected a whole number as the tensors are combined in {dtype}",
+                f"{name} has dtype {scalar.dtype}, expected an integer as the tensors are combined in {dtype}",
             )
     castable(dtype, out)
     shape_is(out, shape, "the lengths of vec1 and vec2")

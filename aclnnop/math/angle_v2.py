@@ -7,9 +7,9 @@ import numpy as np
 
 from acl_emu.core.dtypes import BF16, COMPLEX64, FLOAT, FLOAT16, INT32
 from acl_emu.spec import Array, Example, In, Operand, Out, Plan, Product, castable, mapped, numbers, operator, same_shape
-from aclnnop.math.unary import FLOATS, NEWER, WHOLE, without_bf16
+from aclnnop.math.unary import FLOATS, INTEGRAL, NEWER, without_bf16
 
-TYPES = (*FLOATS, *WHOLE, COMPLEX64)
+TYPES = (*FLOATS, *INTEGRAL, COMPLEX64)
 
 
 @operator(products=NEWER)

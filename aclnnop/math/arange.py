@@ -33,7 +33,7 @@ def aclnnArange(start: Number, end: Number, step: Number, out: Annotated[Operand
 
 @aclnnArange.example
 def examples() -> Iterator[Example]:
-    """Up and down, whole numbers and others."""
+    """Up and down, integers and others."""
     for dtype, start, end, step in ((FLOAT, 1.0, 5.0, 1.0), (INT64, 0, 7, 2), (BF16, 4.0, -2.0, -1.5)):
         yield {"start": start, "end": end, "step": step, "out": numbers((4,), dtype, 1)}
 

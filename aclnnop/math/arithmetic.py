@@ -70,7 +70,7 @@ def combined(
     ``name`` is that of ``right`` where it is a number.
     """
     dtype = promote(left, right) if isinstance(right, Operand) else promote_scalar(left, right, name)
-    if alpha is not None and (dtype is not BOOL or alpha.dtype.kind != "integer"):  # truth values take whole numbers
+    if alpha is not None and (dtype is not BOOL or alpha.dtype.kind != "integer"):  # truth values take integers
         scalar_castable(alpha, "alpha", dtype)
     castable(dtype, out)
     shape_is(out, broadcast_shape(left, right) if isinstance(right, Operand) else left.shape, "that of the result")
@@ -91,8 +91,8 @@ def unchanged(values: Array) -> Array:
     return values
 
 
-def as_whole(values: Array) -> Array:
-    """Truth values as the whole numbers 0 and 1."""
+def as_integer(values: Array) -> Array:
+    """Truth values as the integers 0 and 1."""
     return values.astype(np.int8)
 
 
@@ -110,8 +110,8 @@ def half_parts(values: Array) -> Array:
     return rounded
 
 
-# Truth values are added as whole numbers. No array type has half-precision parts.
-_SPECIAL = {BOOL: (BOOL, as_whole, is_true), COMPLEX32: (COMPLEX64, unchanged, half_parts)}
+# Truth values are added as integers. No array type has half-precision parts.
+_SPECIAL = {BOOL: (BOOL, as_integer, is_true), COMPLEX32: (COMPLEX64, unchanged, half_parts)}
 
 
 def pair_examples(operator: Operator) -> Iterator[Example]:

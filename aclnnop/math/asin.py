@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from acl_emu.spec import ALL, Array, Product, in_place
-from aclnnop.math.unary import REALS, WHOLE, unary
+from aclnnop.math.unary import INTEGRAL, REALS, unary
 
 
-@unary(*REALS, *WHOLE, products=ALL - {Product.A310B})
+@unary(*REALS, *INTEGRAL, products=ALL - {Product.A310B})
 def aclnnAsin(self: Array) -> Any:
     """Take the arc sine of every element."""
     return np.arcsin(self)

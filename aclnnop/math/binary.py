@@ -51,7 +51,7 @@ from acl_emu.spec import (
 )
 from acl_emu.spec.families import calling_module, derived
 from acl_emu.spec.kinds import Kind, TensorKind
-from aclnnop.math.arithmetic import as_whole, half_parts
+from aclnnop.math.arithmetic import as_integer, half_parts
 from aclnnop.math.conversion import converted
 from aclnnop.math.unary import COMPLEX, REALS, Types, without_bf16
 
@@ -85,7 +85,7 @@ def kept(dtype: DType, out: Operand) -> DType:
 
 
 def floating(dtype: DType, out: Operand) -> DType:
-    """A floating-point number: whole numbers are taken as FLOAT, or as DOUBLE where the result is one, and may be cast back."""
+    """A floating-point number: integers are taken as FLOAT, or as DOUBLE where the result is one, and may be cast back."""
     castable(dtype, out)
     return dtype if dtype.kind in ("float", "complex") else DOUBLE if out.dtype is DOUBLE else FLOAT
 
@@ -99,7 +99,7 @@ def binary(
     *types: DType,
     results: Types = (),
     rule: Rule = kept,
-    whole: Formula | None = None,
+    integers: Formula | None = None,
     computed: TensorKind | None = None,
     on: dict[Product, Types] | None = None,
     results_on: dict[Product, Types] | None = None,
@@ -109,7 +109,7 @@ def binary(
     """Declare ``aclnnXxx(first, second, out)``, whose name, names of parameters, summary and formula are those of the function below.
 
     ``types`` are those of both tensors, ``on`` where a product has others; ``results`` and ``results_on`` are those of ``out`` where they
-    differ. ``whole`` is the formula of whole numbers where it is another one.
+    differ. ``integers`` is the formula of integers where it is another one.
     ``computed`` declares which promoted types there are, where not all of them are computed in.
     """
 
@@ -126,7 +126,7 @@ def binary(
                 require(dtype in allowed, f"{first} and {second} are combined in {dtype}, expected one of {', '.join(map(str, allowed))}")
             via = rule(dtype, out)
             shape_is(out, result_shape(left, right), "that of the result")
-            chosen = whole if whole is not None and via.kind in ("integer", "bool") else formula
+            chosen = integers if integers is not None and via.kind in ("integer", "bool") else formula
             return applied(chosen, (left, right), via, out, is_truth=rule is truth)
 
         doc = inspect.getdoc(formula) or ""
@@ -202,7 +202,7 @@ def applied(
     is_truth: bool = False,
     masks: Sequence[Operand] = (),
 ) -> Plan:
-    """``out = formula(*values)``, evaluated in the type of ``via``; truth values are the whole numbers 0 and 1.
+    """``out = formula(*values)``, evaluated in the type of ``via``; truth values are the integers 0 and 1.
 
     Numbers are converted to ``via``, a null value stays None, ``masks`` are handed over as they are.
     ``is_truth``: the formula gives truth values, which are stored as such.
@@ -217,7 +217,7 @@ def applied(
     stored_as_is = is_truth or not dtypes.can_cast(via, stored)
 
     def kernel(*arrays: Array) -> Any:
-        given = (values if is_mask or via is not BOOL else as_whole(values) for values, is_mask in zip(arrays, masked, strict=True))
+        given = (values if is_mask or via is not BOOL else as_integer(values) for values, is_mask in zip(arrays, masked, strict=True))
         result = formula(*[next(given) if tensor else constant for tensor, constant in zip(is_tensor, constants, strict=True)])
         if via is COMPLEX32 and not is_truth:
             result = half_parts(result)

@@ -1,4 +1,4 @@
-"""aclnnBincount: how often every whole number occurs."""
+"""aclnnBincount: how often every integer occurs."""
 
 from collections.abc import Iterator
 from typing import Annotated

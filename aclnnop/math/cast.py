@@ -93,7 +93,7 @@ def aclnnCast(self: Source, dtype: Annotated[int, DataTypeKind("const aclDataTyp
 
 @aclnnCast.example
 def examples() -> Iterator[Example]:
-    """To a narrower type, to whole numbers, to unsigned ones."""
+    """To a narrower type, to integers, to unsigned ones."""
     for dtype, out in ((FLOAT, FLOAT16), (BF16, INT32), (INT64, UINT8)):
         yield {"self": numbers((3, 4, 5), dtype, 1, 9), "dtype": out.code, "out": numbers((3, 4, 5), out, 2)}
 

@@ -10,7 +10,7 @@ from aclnnop.math.unary import REALS, same, unary
 
 @unary(*REALS, rule=same, products=ALL - {Product.A310B})
 def aclnnCeil(self: Array) -> Any:
-    """Round every element up to a whole number."""
+    """Round every element up to an integer."""
     return np.ceil(self)
 
 

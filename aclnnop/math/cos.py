@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from acl_emu.spec import ALL, Array, Product, in_place
-from aclnnop.math.unary import FLOATING, WHOLE, unary
+from aclnnop.math.unary import FLOATING, INTEGRAL, unary
 
 
-@unary(*FLOATING, *WHOLE, products=ALL - {Product.A950})
+@unary(*FLOATING, *INTEGRAL, products=ALL - {Product.A950})
 def aclnnCos(input: Array) -> Any:
     """Take the cosine of every element."""
     return np.cos(input)

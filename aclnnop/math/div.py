@@ -1,4 +1,4 @@
-"""aclnnDiv, aclnnDivs, aclnnDivMod, aclnnDivMods and what they are in place: quotients, as they are or rounded to whole numbers."""
+"""aclnnDiv, aclnnDivs, aclnnDivMod, aclnnDivMods and what they are in place: quotients, as they are or rounded to integers."""
 
 import enum
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from acl_emu.spec import (
     shape_is,
 )
 from aclnnop.math.binary import NOT_310, NUMBERS, REAL_NUMBERS, Value, applied, binary, common, floating, kept, result_shape, with_scalar
-from aclnnop.math.quotient import floored, quotient, truncated, whole_floored, whole_truncated
+from aclnnop.math.quotient import floored, integer_floored, integer_truncated, quotient, truncated
 from aclnnop.math.unary import COMPLEX, REALS, without_bf16
 
 FLOATING = (*REALS, *COMPLEX)
@@ -56,8 +56,8 @@ class Mode(enum.IntEnum):
     FLOOR = 2
 
 
-# For each mode the formulas of floating-point and of whole numbers.
-ROUNDED = {Mode.TRUNC: (truncated, whole_truncated), Mode.FLOOR: (floored, whole_floored)}
+# For each mode the formulas of floating-point and of integers.
+ROUNDED = {Mode.TRUNC: (truncated, integer_truncated), Mode.FLOOR: (floored, integer_floored)}
 
 NumberIn = Annotated[Operand, In(*NUMBERS)]
 NumberOut = Annotated[Operand, Out(*NUMBERS)]
@@ -93,8 +93,8 @@ def rounded(self: Operand, other: Value, mode: int, out: Operand) -> Plan:
         require(not newest or out.dtype in FLOATING, f"{out.name} has dtype {out.dtype}, expected a floating-point type where mode is 0")
         return applied(quotient, (self, other), via, out)
     require(dtype.kind != "complex", f"self and other are combined in {dtype}, expected a real type where mode is {mode}")
-    formula, whole = ROUNDED[Mode(mode)]
-    return applied(whole if via.kind in ("integer", "bool") else formula, (self, other), via, out)
+    formula, integers = ROUNDED[Mode(mode)]
+    return applied(integers if via.kind in ("integer", "bool") else formula, (self, other), via, out)
 
 
 def mode_examples(plain: Operator) -> Iterator[Example]:

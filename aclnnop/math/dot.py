@@ -25,12 +25,12 @@ def aclnnDot(
 
 
 def inner(x: Array, y: Array) -> Any:
-    """Whole numbers wrap around in their type."""
+    """Integers wrap around in their type."""
     return (x * y).sum(axis=0, dtype=np.float64 if x.dtype.kind == "f" else x.dtype)
 
 
 @aclnnDot.example
 def examples() -> Iterator[Example]:
-    """Floating-point and whole numbers."""
+    """Floating-point and integers."""
     for dtype in (FLOAT, FLOAT16, BF16, INT32, INT8):
         yield {"self": numbers((37,), dtype, 1, 3), "tensor": numbers((37,), dtype, 2, 3), "out": numbers((), dtype, 3)}

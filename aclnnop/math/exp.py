@@ -10,7 +10,7 @@ from aclnnop.math.unary import FLOATING, NEWER, floating, unary
 
 
 def real_unless_complex(self: Operand, out: Operand) -> DType:
-    """As ``floating``, but whole numbers have no complex result."""
+    """As ``floating``, but integers have no complex result."""
     require(
         self.dtype in FLOATING or out.dtype.kind == "float",
         f"out has dtype {out.dtype}, expected a floating-point type where self has dtype {self.dtype}",

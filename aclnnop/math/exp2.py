@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from acl_emu.spec import ALL, Array, Product, in_place
-from aclnnop.math.unary import REALS, WHOLE, unary
+from aclnnop.math.unary import INTEGRAL, REALS, unary
 
 
-@unary(*REALS, *WHOLE, products=ALL - {Product.A310P})
+@unary(*REALS, *INTEGRAL, products=ALL - {Product.A310P})
 def aclnnExp2(self: Array) -> Any:
     """Raise two to the power of every element."""
     return np.exp2(self)

@@ -5,11 +5,11 @@ from typing import Any
 from acl_emu.core.dtypes import BOOL
 from acl_emu.spec import Array, Out, in_place
 from aclnnop.math.binary import INTEGERS, NOT_310, REAL_NUMBERS, binary, with_scalar
-from aclnnop.math.quotient import floored, whole_floored
+from aclnnop.math.quotient import floored, integer_floored
 from aclnnop.math.unary import COMPLEX, REALS
 
 
-@binary(*REAL_NUMBERS, results=(*REALS, *INTEGERS, *COMPLEX), whole=whole_floored)
+@binary(*REAL_NUMBERS, results=(*REALS, *INTEGERS, *COMPLEX), integers=integer_floored)
 def aclnnFloorDivide(self: Array, other: Array) -> Any:
     """Divide every element by the other one, and round down."""
     return floored(self, other)

@@ -17,7 +17,7 @@ def tiling(operator: Operator, values: tuple[Any, ...]) -> None:
         RANK(operator, values)
 
 
-@predicate(*REAL_NUMBERS, whole=never, products=NEWER | {Product.A310P}, const_out=True, checks=(NULL, DTYPE, FORMAT, tiling))
+@predicate(*REAL_NUMBERS, integers=never, products=NEWER | {Product.A310P}, const_out=True, checks=(NULL, DTYPE, FORMAT, tiling))
 def aclnnIsInf(x: Array) -> Any:
-    """Tell whether every element is infinite; whole numbers never are."""
+    """Tell whether every element is infinite; integers never are."""
     return np.abs(x) == np.inf

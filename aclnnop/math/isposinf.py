@@ -10,7 +10,7 @@ from aclnnop.math.predicate import never, predicate
 from aclnnop.math.unary import NEWER
 
 
-@predicate(*REAL_NUMBERS, whole=never, products=NEWER | {Product.A310P})
+@predicate(*REAL_NUMBERS, integers=never, products=NEWER | {Product.A310P})
 def aclnnIsPosInf(self: Array) -> Any:
     """Tell whether every element is positive infinity."""
     return self == np.inf

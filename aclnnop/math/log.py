@@ -6,10 +6,10 @@ import numpy as np
 
 from acl_emu.core.formats import ANY_FORMAT
 from acl_emu.spec import Array, in_place
-from aclnnop.math.unary import FLOATING, NEWER, WHOLE, unary
+from aclnnop.math.unary import FLOATING, INTEGRAL, NEWER, unary
 
 
-@unary(*FLOATING, *WHOLE, products=NEWER, formats=ANY_FORMAT)
+@unary(*FLOATING, *INTEGRAL, products=NEWER, formats=ANY_FORMAT)
 def aclnnLog(self: Array) -> Any:
     """Take the natural logarithm of every element."""
     return np.log(self)

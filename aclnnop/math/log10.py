@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from acl_emu.spec import Array, in_place
-from aclnnop.math.unary import FLOATING, NEWER, WHOLE, unary
+from aclnnop.math.unary import FLOATING, INTEGRAL, NEWER, unary
 
 
-@unary(*FLOATING, *WHOLE, products=NEWER)
+@unary(*FLOATING, *INTEGRAL, products=NEWER)
 def aclnnLog10(self: Array) -> Any:
     """Take the logarithm to base ten of every element."""
     return np.log10(self)

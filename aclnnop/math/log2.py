@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from acl_emu.spec import Array, in_place
-from aclnnop.math.unary import FLOATING, NEWER, WHOLE, unary
+from aclnnop.math.unary import FLOATING, INTEGRAL, NEWER, unary
 
 
-@unary(*FLOATING, *WHOLE, products=NEWER, const_out=True)
+@unary(*FLOATING, *INTEGRAL, products=NEWER, const_out=True)
 def aclnnLog2(self: Array) -> Any:
     """Take the logarithm to base two of every element."""
     return np.log2(self)

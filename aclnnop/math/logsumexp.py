@@ -14,7 +14,7 @@ def aclnnLogSumExp(
     keepDim: Bool,
     out: Annotated[Operand, Out(*FLOATS)],
 ) -> Plan:
-    """Take the logarithm of the sum of exponentials of every slice along ``dim``; whole numbers are taken as FLOAT."""
+    """Take the logarithm of the sum of exponentials of every slice along ``dim``; integers are taken as FLOAT."""
     via = self.dtype if self.dtype.kind == "float" else FLOAT
     castable(via, out)
     return reduced(log_sum_exp, self, reduced_axes(dim, self, "dim"), keepDim, out, dtype=via, of_none=float("-inf"))

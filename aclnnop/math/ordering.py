@@ -68,8 +68,8 @@ class Sorting:
         self.selects = 4 * ranks.stop <= length
         self.chunked = length >= _LONG and rows < _CHUNKS
         self.slots = 1 if self.chunked else min(rows, _CHUNKS)
-        self.room = max(2 * ranks.stop, _LEAST_ROOM)
-        self.space = 2 * length if not self.selects else self.room * (_CHUNKS if self.chunked else 1)
+        self.capacity = max(2 * ranks.stop, _LEAST_CAPACITY)
+        self.space = 2 * length if not self.selects else self.capacity * (_CHUNKS if self.chunked else 1)
         self.ranks = ranks
         self.rows = rows
 
@@ -80,14 +80,14 @@ class Sorting:
         lengths = [length for place, length in enumerate(shape) if place != axis]
         return (
             *(code, descending, self.length, self.ranks.start, self.ranks.stop, self.selects, self.chunked, len(strides) == 3),
-            *(self.rows, self.slots, self.space, self.room, along[0], along[1], along[-1]),
+            *(self.rows, self.slots, self.space, self.capacity, along[0], along[1], along[-1]),
             *(len(lengths), *_padded(lengths), *across[0], *across[1], *across[-1]),
         )
 
 
 _CHUNKS = 8
 _LONG = 1 << 16
-_LEAST_ROOM = 128
+_LEAST_CAPACITY = 128
 _THREADED = 1 << 13
 _MOST_DIMS = 8
 _HEAD = 3 + MOST_OPERANDS

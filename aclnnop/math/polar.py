@@ -14,7 +14,7 @@ from aclnnop.conversion.moves import NEWER, rearranged
 def aclnnPolar(input: Annotated[Operand, In(FLOAT)], angle: Annotated[Operand, In(FLOAT)], out: Annotated[Operand, Out(COMPLEX64)]) -> Plan:
     """Turn lengths and angles into complex numbers."""
     shape_is(out, broadcast_shape(input, angle), "that of the result")
-    return rearranged(turned, (input, angle), out)
+    return rearranged(rotated, (input, angle), out)
 
 
 @aclnnPolar.example
@@ -23,7 +23,7 @@ def examples() -> Iterator[Example]:
     yield {"input": numbers((3, 4), FLOAT, 1), "angle": numbers((4,), FLOAT, 2, 3), "out": numbers((3, 4), COMPLEX64, 3)}
 
 
-def turned(length: Array, angle: Array) -> Array:
+def rotated(length: Array, angle: Array) -> Array:
     """In float64."""
     wide = angle.astype(np.float64)
     found = np.empty(np.broadcast_shapes(length.shape, angle.shape), np.complex128)

@@ -19,8 +19,8 @@ def power(x: Any, y: Any) -> Any:
     return np.square(x) if np.ndim(y) == 0 and not isinstance(y, np.ndarray) and y == 2 else np.power(x, y)
 
 
-def whole_power(x: Any, y: Any) -> Any:
-    """Of whole numbers, which wrap around; negative powers of all but 1 and -1 are 0."""
+def integer_power(x: Any, y: Any) -> Any:
+    """Of integers, which wrap around; negative powers of all but 1 and -1 are 0."""
     base, rest = x, np.where(y < 0, 0, y).astype(np.uint64)
     result = np.ones_like(x)
     while rest.any():
@@ -55,7 +55,7 @@ def raised(base: Value, exponent: Value, out: Operand) -> Plan:
     dtype = kept(common("self", base, "exponent", exponent), out)
     require(dtype.kind != "bool", f"self and exponent both have dtype {dtype}, expected a number type for one of them")
     shape_is(out, result_shape(base, exponent), "that of the result")
-    formula = whole_power if dtype.kind == "integer" else power
+    formula = integer_power if dtype.kind == "integer" else power
     chosen = saturating(formula, dtype) if soc.current().saturates else formula
     return applied(chosen, (base, exponent), dtype, out)
 

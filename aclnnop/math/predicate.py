@@ -21,14 +21,14 @@ from aclnnop.math.unary import Types
 def predicate(
     *types: DType,
     results: Types = (BOOL,),
-    whole: Formula | None = None,
+    integers: Formula | None = None,
     products: frozenset[Product] = NOT_310B,
     const_out: bool = False,
     checks: tuple[Check, ...] = STANDARD_ORDER,
 ) -> Callable[[Formula], Operator]:
     """Declare ``aclnnXxx(input, out)``, whose name, parameter's name, summary and formula are those of the function below.
 
-    ``whole`` is the formula of whole numbers where it is another one.
+    ``integers`` is the formula of integers where it is another one.
     """
 
     def declare(formula: Formula) -> Operator:
@@ -37,7 +37,7 @@ def predicate(
 
         def plan(self: Operand, out: Operand) -> Plan:
             same_shape(self, out)
-            chosen = whole if whole is not None and self.dtype.kind in ("integer", "bool") else formula
+            chosen = integers if integers is not None and self.dtype.kind in ("integer", "bool") else formula
             return applied(chosen, (self,), self.dtype, out, is_truth=True)
 
         doc = inspect.getdoc(formula) or ""
@@ -61,7 +61,7 @@ def predicate_examples(operator: Operator) -> Iterator[Example]:
 
 
 def never(x: Array) -> Any:
-    """False for every number that equals itself, as whole numbers do."""
+    """False for every number that equals itself, as integers do."""
     return x != x
 
 

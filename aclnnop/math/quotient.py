@@ -17,8 +17,8 @@ def floored(x: Array, y: Any) -> Any:
     return np.floor(x / y)
 
 
-def whole_floored(x: Array, y: Any) -> Any:
-    """The same of whole numbers; a division by zero gives 0."""
+def integer_floored(x: Array, y: Any) -> Any:
+    """The same of integers; a division by zero gives 0."""
     return np.floor_divide(x, y)
 
 
@@ -27,8 +27,8 @@ def truncated(x: Array, y: Any) -> Any:
     return np.trunc(x / y)
 
 
-def whole_truncated(x: Array, y: Any) -> Any:
-    """The same of whole numbers; a division by zero gives 0."""
+def integer_truncated(x: Array, y: Any) -> Any:
+    """The same of integers; a division by zero gives 0."""
     return np.floor_divide(x - np.fmod(x, y), y)
 
 
@@ -37,8 +37,8 @@ def remainder(x: Array, y: Any) -> Any:
     return np.remainder(x, y)
 
 
-def whole_remainder(x: Array, y: Any) -> Any:
-    """The same of whole numbers; zero divides nothing and leaves ``x``."""
+def integer_remainder(x: Array, y: Any) -> Any:
+    """The same of integers; zero divides nothing and leaves ``x``."""
     return np.where(y == 0, x, np.remainder(x, y))
 
 
@@ -47,6 +47,6 @@ def modulus(x: Array, y: Any) -> Any:
     return np.fmod(x, y)
 
 
-def whole_modulus(x: Array, y: Any) -> Any:
-    """The same of whole numbers; zero divides nothing and leaves ``x``."""
+def integer_modulus(x: Array, y: Any) -> Any:
+    """The same of integers; zero divides nothing and leaves ``x``."""
     return np.where(y == 0, x, np.fmod(x, y))

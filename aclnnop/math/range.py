@@ -30,6 +30,6 @@ def aclnnRange(start: Number, end: Number, step: Number, out: Annotated[Operand,
 
 @aclnnRange.example
 def examples() -> Iterator[Example]:
-    """Up, down, and whole numbers."""
+    """Up, down, and integers."""
     for dtype, start, end, step in ((FLOAT, 0.0, 3.0, 0.5), (BF16, 3.0, 0.0, -0.5), (INT64, 2, 14, 2)):
         yield {"start": start, "end": end, "step": step, "out": numbers((7,), dtype, 2)}

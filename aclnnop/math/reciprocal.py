@@ -3,10 +3,10 @@
 from typing import Any
 
 from acl_emu.spec import ALL, Array, Product, in_place
-from aclnnop.math.unary import FLOATING, WHOLE, unary
+from aclnnop.math.unary import FLOATING, INTEGRAL, unary
 
 
-@unary(*FLOATING, *WHOLE, products=ALL - {Product.A310B})
+@unary(*FLOATING, *INTEGRAL, products=ALL - {Product.A310B})
 def aclnnReciprocal(self: Array) -> Any:
     """Divide one by every element."""
     return 1 / self

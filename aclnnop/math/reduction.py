@@ -119,7 +119,7 @@ def unreduced(self: Operand, out: Operand) -> Plan:
 
 
 def filled(outs: Sequence[Operand], value: float) -> Plan:
-    """Every element of the results is one number; whole numbers have 0 for NaN and infinities."""
+    """Every element of the results is one number; integers have 0 for NaN and infinities."""
 
     def constants() -> Any:
         whole = value if math.isfinite(value) else 0
@@ -132,7 +132,7 @@ def filled(outs: Sequence[Operand], value: float) -> Plan:
 
 
 def wide(values: Array) -> Any:
-    """The type that numbers are accumulated in: whole numbers wrap around in their own."""
+    """The type that numbers are accumulated in: integers wrap around in their own."""
     return {"f": np.float64, "c": np.complex128, "b": np.int64}.get(values.dtype.kind, values.dtype)
 
 
@@ -165,7 +165,7 @@ def count(values: Array, axes: tuple[int, ...]) -> int:
 
 
 def average(values: Array, *, axes: tuple[int, ...]) -> Array:
-    """The mean of each slice; that of whole numbers is cut off towards zero."""
+    """The mean of each slice; that of integers is cut off towards zero."""
     if values.dtype.kind in "iu":
         sums = values.sum(axis=axes, dtype=np.int64)
         truncated: Array = np.sign(sums) * (np.abs(sums) // count(values, axes))

@@ -1,4 +1,4 @@
-"""aclnnRound, aclnnRoundDecimals and what they are in place: every element rounded to a whole number, or to some decimals."""
+"""aclnnRound, aclnnRoundDecimals and what they are in place: every element rounded to an integer, or to some decimals."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -28,9 +28,9 @@ from aclnnop.math.unary import NEWER, REALS, same, unary, unchanged
 TYPES = (*REALS, INT32, INT64)
 
 
-@unary(*REALS, INT32, INT64, rule=same, whole=unchanged, products=NEWER | {Product.A910})
+@unary(*REALS, INT32, INT64, rule=same, integers=unchanged, products=NEWER | {Product.A910})
 def aclnnRound(self: Array) -> Any:
-    """Round every element to the nearest whole number, halves to the even one."""
+    """Round every element to the nearest integer, halves to the even one."""
     return np.rint(self)
 
 
@@ -68,7 +68,7 @@ def rounded(x: Array, *, decimals: int) -> Array:
 
 
 def tens(x: Array, *, digits: int) -> Array:
-    """Whole numbers rounded to a power of ten."""
+    """Integers rounded to a power of ten."""
     if digits > 18:
         return x * 0
     wide = x.astype(np.int64)

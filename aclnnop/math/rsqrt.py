@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from acl_emu.spec import Array, in_place
-from aclnnop.math.unary import FLOATING, WHOLE, unary
+from aclnnop.math.unary import FLOATING, INTEGRAL, unary
 
 
-@unary(*FLOATING, *WHOLE)
+@unary(*FLOATING, *INTEGRAL)
 def aclnnRsqrt(self: Array) -> Any:
     """Divide one by the square root of every element."""
     return 1 / np.sqrt(self)

@@ -44,12 +44,12 @@ def scanned(kernel: Callable[..., Any], self: Operand, dim: int, *outs: Operand,
 
 
 def running_sum(values: Array, *, axis: int) -> Array:
-    """Added in the widest type; whole numbers wrap around."""
+    """Added in the widest type; integers wrap around."""
     return _wrapped(np.cumsum(values, axis=axis, dtype=_WIDEST[values.dtype.kind]), values)
 
 
 def running_product(values: Array, *, axis: int) -> Array:
-    """Multiplied in the widest type; whole numbers wrap around."""
+    """Multiplied in the widest type; integers wrap around."""
     return _wrapped(np.cumprod(values, axis=axis, dtype=_WIDEST[values.dtype.kind]), values)
 
 
@@ -57,7 +57,7 @@ _WIDEST: dict[str, Any] = {"f": np.float64, "c": np.complex128, "i": np.int64, "
 
 
 def _wrapped(results: Array, values: Array) -> Array:
-    """Whole numbers in the type of the values."""
+    """Integers in the type of the values."""
     return results.astype(values.dtype) if values.dtype.kind in "iu" else results
 
 

@@ -10,11 +10,11 @@ from aclnnop.math.predicate import predicate
 
 
 def negative(x: Array) -> Any:
-    """Of whole numbers."""
+    """Of integers."""
     return x < 0
 
 
-@predicate(*ORDERED, results=EVERY, whole=negative, products=NOT_310)
+@predicate(*ORDERED, results=EVERY, integers=negative, products=NOT_310)
 def aclnnSignbit(self: Array) -> Any:
     """Tell whether the sign bit of every element is set: that of a negative zero is, too."""
     return np.signbit(self)

@@ -6,10 +6,10 @@ import numpy as np
 
 from acl_emu.core.dtypes import FLOAT, FLOAT16
 from acl_emu.spec import Array, Product, in_place
-from aclnnop.math.unary import FLOATING, FLOATS, WHOLE, unary
+from aclnnop.math.unary import FLOATING, FLOATS, INTEGRAL, unary
 
 
-@unary(*FLOATING, *WHOLE)
+@unary(*FLOATING, *INTEGRAL)
 def aclnnSin(self: Array) -> Any:
     """Take the sine of every element."""
     return np.sin(self)

@@ -52,7 +52,7 @@ def digamma(x: Array) -> Any:
 def _finite_lgamma(x: float) -> float:
     try:
         return math.lgamma(x)
-    except (ValueError, OverflowError):  # zero and the negative whole numbers, and what is too large
+    except (ValueError, OverflowError):  # zero and the negative integers, and what is too large
         return math.inf
 
 

@@ -10,12 +10,12 @@ from acl_emu.core.dtypes import BF16, BOOL, COMPLEX64, COMPLEX128, DOUBLE, FLOAT
 from acl_emu.spec import ALL, Array, Example, In, Operand, Out, Plan, Product, direct, numbers, operator, require, same_dtype, shape_is
 
 REAL = (BF16, FLOAT16, FLOAT, DOUBLE, COMPLEX64, COMPLEX128)
-WHOLE = (INT32, INT64, INT16, INT8, UINT8, BOOL)
+INTEGRAL = (INT32, INT64, INT16, INT8, UINT8, BOOL)
 
 
 @operator(products=ALL - {Product.A310B})
-def aclnnTrace(self: Annotated[Operand, In(*REAL, *WHOLE, rank=2)], out: Annotated[Operand, Out(*REAL, INT64, rank=0)]) -> Plan:
-    """Add up the elements whose row and column have the same number; whole numbers as INT64."""
+def aclnnTrace(self: Annotated[Operand, In(*REAL, *INTEGRAL, rank=2)], out: Annotated[Operand, Out(*REAL, INT64, rank=0)]) -> Plan:
+    """Add up the elements whose row and column have the same number; integers as INT64."""
     if self.dtype in REAL:
         same_dtype(self, out)
     require(self.dtype in REAL or out.dtype is INT64, f"out has dtype {out.dtype}, expected ACL_INT64 for self of dtype {self.dtype}")

@@ -10,7 +10,7 @@ from aclnnop.math.unary import FLOATS, same, unary
 
 @unary(*FLOATS, rule=same, products=ALL - {Product.A310B})
 def aclnnTrunc(self: Array) -> Any:
-    """Round every element towards zero to a whole number."""
+    """Round every element towards zero to an integer."""
     return np.trunc(self)
 
 

@@ -27,7 +27,7 @@ from acl_emu.spec import (
 )
 from acl_emu.spec.families import derived
 from acl_emu.spec.kinds import TensorKind
-from aclnnop.math.arithmetic import as_whole, is_true
+from aclnnop.math.arithmetic import as_integer, is_true
 from aclnnop.math.conversion import converted as cast
 
 Formula = Callable[[Array], Any]
@@ -37,8 +37,8 @@ FLOATS = (FLOAT, FLOAT16, BF16)
 REALS = (*FLOATS, DOUBLE)
 COMPLEX = (COMPLEX64, COMPLEX128)
 FLOATING = (*REALS, *COMPLEX)
-WHOLE = (INT8, INT16, INT32, INT64, UINT8, BOOL)
-"""Whole numbers and truth values."""
+INTEGRAL = (INT8, INT16, INT32, INT64, UINT8, BOOL)
+"""Integers and truth values."""
 
 NEWER = frozenset({Product.A950, Product.A3, Product.A2})
 OLDER = (Product.A310P, Product.A910)
@@ -48,7 +48,7 @@ OLDER = (Product.A310P, Product.A910)
 
 
 def floating(self: Operand, out: Operand) -> DType:
-    """A floating-point number; whole numbers and truth values are taken as FLOAT, or as DOUBLE where the result is one."""
+    """A floating-point number; integers and truth values are taken as FLOAT, or as DOUBLE where the result is one."""
     via = self.dtype if self.dtype.kind in ("float", "complex") else DOUBLE if out.dtype is DOUBLE else FLOAT
     castable(via, out)
     return via
@@ -70,7 +70,7 @@ def unary(
     *types: DType,
     results: Types = (),
     rule: Callable[[Operand, Operand], DType] = floating,
-    whole: Formula | None = None,
+    integers: Formula | None = None,
     on: dict[Product, Types] | None = None,
     products: frozenset[Product] = ALL,
     out: str = "out",
@@ -79,8 +79,8 @@ def unary(
 ) -> Callable[[Formula], Operator]:
     """Declare ``aclnnXxx(input, out)``, whose name, parameter's name, summary and formula are those of the function below.
 
-    ``types`` are those of the input, ``on`` where a product has others. The output has the same ones, without whole numbers where the
-    ``rule`` is ``floating``, unless ``results`` lists them. ``whole`` is the formula of whole numbers where it is another one.
+    ``types`` are those of the input, ``on`` where a product has others. The output has the same ones, without integers where the
+    ``rule`` is ``floating``, unless ``results`` lists them. ``integers`` is the formula of integers where it is another one.
     """
 
     def outputs(listed: Types) -> Types:
@@ -96,7 +96,7 @@ def unary(
         def plan(self: Operand, result: Operand) -> Plan:
             via = rule(self, result)
             same_shape(self, result)
-            return applied(formula, whole or formula, via, self, result)
+            return applied(formula, integers or formula, via, self, result)
 
         doc = inspect.getdoc(formula) or ""
         operator = derived(formula.__name__, kinds, plan, module=formula.__module__, doc=doc, products=products)
@@ -106,16 +106,16 @@ def unary(
     return declare
 
 
-def applied(formula: Formula, whole: Formula, via: DType, self: Operand, out: Operand) -> Plan:
-    """``out = formula(self)``, evaluated in the type of ``via``; truth values are the whole numbers 0 and 1."""
+def applied(formula: Formula, integers: Formula, via: DType, self: Operand, out: Operand) -> Plan:
+    """``out = formula(self)``, evaluated in the type of ``via``; truth values are the integers 0 and 1."""
     if via.kind in ("integer", "bool"):
-        kernel = whole if via is not BOOL else lambda x: is_true(whole(as_whole(x)))
+        kernel = integers if via is not BOOL else lambda x: is_true(integers(as_integer(x)))
         return mapped(kernel, reads=(self,), writes=(out,), dtype=via)
     return mapped(formula, reads=(self,), writes=(out,), dtype=via)
 
 
 def cast_to_result(formula: Formula) -> Callable[[Operand, Operand], Plan]:
-    """The plan of members of a list, whole numbers too: those are computed as FLOAT and cast back."""
+    """The plan of members of a list, integers too: those are computed as FLOAT and cast back."""
 
     def plan(self: Operand, out: Operand) -> Plan:
         if self.dtype.kind != "integer":
@@ -135,7 +135,7 @@ def without_bf16(types: Types) -> Types:
 
 
 def unchanged(x: Array) -> Array:
-    """Whole numbers as they are."""
+    """Integers as they are."""
     return x
 
 

@@ -60,7 +60,7 @@ def aclnnAddmv(
 
 
 def common_dtype(dtype: DType, *factors: Scalar) -> DType:
-    """The type that everything is computed in: whole numbers with a factor that is none become floating-point numbers."""
+    """The type that everything is computed in: integers with a factor that is none become floating-point numbers."""
     for scalar in factors:
         if scalar.dtype.kind == "float" and dtype.kind != "float":
             dtype = dtypes.promote_types(dtype, scalar.dtype) or dtype
@@ -77,7 +77,7 @@ def sum_with_product(added: Array, matrix: Array, row: Array, *, alpha: float, b
 
 @aclnnAddmv.example
 def examples() -> Iterator[Example]:
-    """Of floating-point and of whole numbers; what is added broadcasts."""
+    """Of floating-point and of integers; what is added broadcasts."""
     for dtype, length, alpha in ((FLOAT, 7, 1.5), (FLOAT16, 1, np.int64(2)), (INT32, 7, np.int64(3))):
         yield {
             "self": numbers((length,), dtype, 3, 9),

@@ -73,7 +73,7 @@ def aclnnEinsum(
 
 @aclnnEinsum.example
 def examples() -> Iterator[Example]:
-    """Both equations, of floating-point and of whole numbers."""
+    """Both equations, of floating-point and of integers."""
     for dtype in (FLOAT16, INT32):
         yield {
             "tensors": [numbers((2, 3, 4, 7), dtype, 1, 3), numbers((2, 3, 4, 5, 7), dtype, 2, 3)],

@@ -177,7 +177,7 @@ def in_steps(
     """The plan, in C: the targets, then of each block the gradients of its logits, and what they contribute to both results."""
     chain = Chain(plan)
     (rows, width), half = input.shape, code_of(input.dtype)
-    own = chain.room((rows,), np.int64)
+    own = chain.buffer((rows,), np.int64)
     strides = target.view.layout.strides[0], mask.dtype is UINT8, mask.view.layout.strides[0]
     numbers = (rows, weight.shape[0], code_of(target.dtype), *strides)
     chain.call("acl_emu_words_masked", numbers, (chain.of(mask), chain.of(target), own), threaded=False)
@@ -187,7 +187,7 @@ def in_steps(
         count = words.stop - words.start
         across = chain.scratch("table_norms").rows(slice(0, count))
         if softmax is None:
-            chain.product(features, table.turned, p)
+            chain.product(features, table.transposed, p)
             if not words.start:
                 chain.kernel(norms, (features,), (feature_norms,), scale=unit * SPREAD / width**0.5)
             chain.kernel(norms, (table,), (across,), scale=1.0)
@@ -197,21 +197,21 @@ def in_steps(
             scale = chain.of(grad).rows(part)
             (scale_stride,) = scale.layout.strides
             if softmax is not None:
-                given = chain.of(softmax).rows(part).turned.rows(words).turned
+                given = chain.of(softmax).rows(part).transposed.rows(words).transposed
                 chain.kernel(np.multiply, (given, scale.with_axis(1)), (low,), dtype=np.float64)
                 chain.kernel(same, (low,), (here,))
                 numbers = (shape[0], words.start, count, half, *given.layout.strides, scale_stride)
                 chain.call("acl_emu_words_given", numbers, (given, scale, mine, here), threaded=False)
             elif saved is not None:
                 largest, total = (chain.of(operand).rows(part) for operand in saved)
-                reads = (here, *(values.with_axis(1) for values in (largest, total, scale)), feature_norms.rows(part), across.turned)
+                reads = (here, *(values.with_axis(1) for values in (largest, total, scale)), feature_norms.rows(part), across.transposed)
                 chain.kernel(bounds, reads, (low, high), unit=unit)
                 numbers = (shape[0], words.start, count, width, half, *largest.layout.strides, *total.layout.strides, scale_stride)
                 parts = (low, high, features.rows(part), table, mine, largest, total, scale, here)
                 chain.call("acl_emu_words_exact", numbers, parts, threaded=math.prod(shape) >= THREADED_ELEMENTS)
         chain.product(p, table, input_sum, add=words.start > 0)
         product = chain.scratch("product").rows(slice(0, count))
-        chain.product(p.turned, features, product)
+        chain.product(p.transposed, features, product)
         chain.kernel(same, (product,), (chain.of(weight_grad).rows(words),))
     chain.kernel(same, (input_sum,), (chain.of(input_grad),))
     return chain.planned()
@@ -231,7 +231,7 @@ def gradients(
     *,
     features: Array,
     table: Array,
-    room: Array,
+    block_logits: Array,
     feature_norms: Array,
     table_norms: Array,
     least: Array,
@@ -245,7 +245,7 @@ def gradients(
     target = target.astype(np.int64)
     require_targets("maskedTarget", counted, target, len(weight))
     input_sum[...] = 0
-    for words, vectors, p in blocks(input, weight, features, table, room):
+    for words, vectors, p in blocks(input, weight, features, table, block_logits):
         if softmax is not None:
             given = softmax[:, words]
             for part, halves in parts(p, least):
@@ -270,12 +270,12 @@ def slices(rows: int, step: int) -> Iterator[slice]:
     return (slice(first, min(first + step, rows)) for first in range(0, rows, step))
 
 
-def parts(matrix: Array, room: Array) -> Iterator[tuple[slice, Array]]:
-    """Some rows of a matrix at a time, and as much of a room for them."""
+def parts(matrix: Array, block_logits: Array) -> Iterator[tuple[slice, Array]]:
+    """Some rows of a matrix at a time, and as much of a buffer for them."""
     rows, columns = matrix.shape
-    for part in slices(rows, len(room)):
+    for part in slices(rows, len(block_logits)):
         count = part.stop - part.start
-        yield part, room.reshape(-1)[: count * columns].reshape(count, columns)
+        yield part, block_logits.reshape(-1)[: count * columns].reshape(count, columns)
 
 
 def logit_gradients(

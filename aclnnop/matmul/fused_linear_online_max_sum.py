@@ -134,15 +134,15 @@ def in_steps(
     """The plan, in C: the targets, then of each block the product, its largest logits and sums, and what they make with those before."""
     chain = Chain(plan)
     rows = input.shape[0]
-    own, predicted = chain.room((rows,), np.int64), chain.room((rows,), np.float32)
+    own, predicted = chain.buffer((rows,), np.int64), chain.buffer((rows,), np.float32)
     strides = [operand.view.layout.strides[0] for operand in (target, mask, masked_target)]
     reads = [chain.of(operand) for operand in (target, mask, masked_target)]
     chain.call("acl_emu_words_local", (rows, weight.shape[0], *shard, code_of(target.dtype), *strides), (*reads, own), threaded=False)
     so_far, of_block = ([chain.scratch(name) for name in names] for names in (("largest", "total"), ("block_largest", "block_total")))
     for words, table, p in blocks_in_steps(chain, input, weight):
-        chain.product(chain.scratch("features"), table.turned, p)
+        chain.product(chain.scratch("features"), table.transposed, p)
         if logits is not None:
-            chain.kernel(same, (p,), (chain.of(logits).turned.rows(words).turned,))
+            chain.kernel(same, (p,), (chain.of(logits).transposed.rows(words).transposed,))
         chain.kernel(largest_and_sum, (p,), of_block)
         numbers = (rows, words.start, words.stop - words.start)
         chain.call("acl_emu_words_merge", numbers, (p, own, *of_block, predicted, *so_far), threaded=False)
@@ -165,7 +165,7 @@ def max_and_sum(
     *,
     features: Array,
     table: Array,
-    room: Array,
+    block_logits: Array,
     largest: Array,
     total: Array,
     block_largest: Array,
@@ -182,7 +182,7 @@ def max_and_sum(
     predicted[...] = 0
     largest[...] = -np.inf
     total[...] = 0
-    for words, vectors, p in blocks(input, weight, features, table, room):
+    for words, vectors, p in blocks(input, weight, features, table, block_logits):
         matmul(features, vectors.T, out=p)
         if logits is not None:
             cast(p, logits[:, words])

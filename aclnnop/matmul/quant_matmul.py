@@ -1,4 +1,4 @@
-"""aclnnQuantMatmulV2: the product of two matrices of whole numbers, with a packed scale for each column."""
+"""aclnnQuantMatmulV2: the product of two matrices of integers, with a packed scale for each column."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -21,7 +21,7 @@ def aclnnQuantMatmulV2(
     adjX2: Bool,
     out: Annotated[Operand, Out(FLOAT16, rank=(2, 3))],
 ) -> Plan:
-    """Multiply matrices of whole numbers; sums are exact, then scaled by column."""
+    """Multiply matrices of integers; sums are exact, then scaled by column."""
     return quant_product(x1, x2, Parameters(deqScale, None, None, bias), (adjX1, adjX2), out)
 
 

@@ -1,4 +1,4 @@
-"""aclnnQuantMatmulV3: the product of two matrices of whole numbers, with scales for columns of the result."""
+"""aclnnQuantMatmulV3: the product of two matrices of integers, with scales for columns of the result."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from aclnnop.matmul.quant_product import Parameters, quant_product
 
 @operator(products=PRODUCTS)
 def aclnnQuantMatmulV3(x1: X1, x2: X2, scale: Scale, offset: Offset, bias: Bias, transposeX1: Bool, transposeX2: Bool, out: Result) -> Plan:
-    """Multiply matrices of whole numbers; sums are exact, then scaled by column."""
+    """Multiply matrices of integers; sums are exact, then scaled by column."""
     return quant_product(x1, x2, Parameters(scale, offset, None, bias), (transposeX1, transposeX2), out)
 
 

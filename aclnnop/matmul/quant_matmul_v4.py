@@ -1,4 +1,4 @@
-"""aclnnQuantMatmulV4: the product of two matrices of whole numbers, with scales for rows and columns of the result."""
+"""aclnnQuantMatmulV4: the product of two matrices of integers, with scales for rows and columns of the result."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -32,7 +32,7 @@ def aclnnQuantMatmulV4(
     transposeX2: Bool,
     out: Result,
 ) -> Plan:
-    """Multiply matrices of whole numbers; sums are exact, then scaled by column and by row."""
+    """Multiply matrices of integers; sums are exact, then scaled by column and by row."""
     return quant_product(x1, x2, Parameters(scale, offset, pertokenScaleOptional, bias), (transposeX1, transposeX2), out)
 
 

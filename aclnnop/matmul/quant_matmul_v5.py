@@ -82,5 +82,5 @@ def example() -> Example:
 
 @aclnnQuantMatmulV5.example
 def examples() -> Iterator[Example]:
-    """Whole numbers."""
+    """Integers."""
     yield example()

@@ -1,4 +1,4 @@
-"""Products of whole numbers: exact sums, and what scales, offsets and biases make of them."""
+"""Products of integers: exact sums, and what scales, offsets and biases make of them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Parameters(NamedTuple):
 
 
 def quant_product(x1: Operand, x2: Operand, given: Parameters, transposed: tuple[bool, bool], out: Operand) -> Plan:
-    """``out = (x1 @ x2 + bias) × scale × token + offset``; a bias that is no whole number is added last."""
+    """``out = (x1 @ x2 + bias) × scale × token + offset``; a bias that is no integer is added last."""
     scale, offset, token, bias = given
     left, right = (operand.transposed() if flag else operand for operand, flag in zip((x1, x2), transposed, strict=True))
     for operand in (x1, x2):

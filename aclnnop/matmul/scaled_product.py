@@ -86,7 +86,7 @@ class Given(NamedTuple):
 
 
 def scaled_product(x1: Operand, x2: Operand, given: Given, flags: tuple[bool, bool], group_size: int, out: Operand) -> Plan:
-    """The product of the factors, each with its scales; whole numbers with a scale for each column are summed exactly."""
+    """The product of the factors, each with its scales; integers with a scale for each column are summed exactly."""
     require(0 not in given.x2Scale.shape, f"x2Scale has shape {list(given.x2Scale.shape)}, expected no empty dimension")
     empty: dict[str, Any] = {name: None for name, one in zip(Given._fields, given, strict=True) if one is not None and 0 in one.shape}
     given = given._replace(**empty)  # clients pass empty tensors for null ones
@@ -100,7 +100,7 @@ def scaled_product(x1: Operand, x2: Operand, given: Given, flags: tuple[bool, bo
     rights = weight_of(right, inner)
     exact = given.x2Scale.rank == 1 and lefts.dtype is rights.dtype and lefts.dtype in (INT8, INT4)
     if exact:
-        require(given.yScale is None, "yScale has a value, expected a null pointer for whole numbers")
+        require(given.yScale is None, "yScale has a value, expected a null pointer for integers")
         require(given.yOffset is None, "yOffset has a value, expected a null pointer with a scale for each column")
         parameters = Parameters(given.x2Scale, given.x2Offset, given.x1Scale, given.bias)
         return quant_product(x1, x2, parameters, flags, out)
@@ -185,18 +185,18 @@ def check_shapes(
     elif form.kind == "blocks":
         assert first is not None
         high, wide = -(-rows // 128), -(-columns // 128)
-        shapes = [(*left_batch, *turned(flags[0], lines, terms)) for lines in (rows, high)]
+        shapes = [(*left_batch, *transposed(flags[0], lines, terms)) for lines in (rows, high)]
         require(first.shape in shapes, f"x1Scale has shape {list(first.shape)}, expected {list(shapes[0])} or {list(shapes[1])}")
         require(sizes["M"] in (0, 1 if first.shape == shapes[0] else 128), f"groupSize is {group_size}, which does not fit x1Scale")
-        shape_is(second, (*right_batch, *turned(not flags[1], wide, terms)), "blocks of x2")
+        shape_is(second, (*right_batch, *transposed(not flags[1], wide, terms)), "blocks of x2")
     elif form.kind == "pairs":
         assert first is not None
         double = -(-inner // 64)
-        shape_is(first, (*turned(flags[0], rows, double), 2), "pairs of groups of x1")
-        shape_is(second, (*turned(not flags[1], columns, double), 2), "pairs of groups of x2")
+        shape_is(first, (*transposed(flags[0], rows, double), 2), "pairs of groups of x1")
+        shape_is(second, (*transposed(not flags[1], columns, double), 2), "pairs of groups of x2")
     elif form.kind == "weights":
         assert given.yScale is not None
-        shape_is(second, turned(not flags[1], columns, terms), "groups of x2")
+        shape_is(second, transposed(not flags[1], columns, terms), "groups of x2")
         shape_is(given.yScale, (1, columns), "the columns of x2")
     else:
         assert first is not None
@@ -213,7 +213,7 @@ def check_shapes(
         )
 
 
-def turned(flag: bool, lines: int, terms: int) -> tuple[int, int]:
+def transposed(flag: bool, lines: int, terms: int) -> tuple[int, int]:
     """The shape of scales for so many lines, with terms in front where the factor is transposed."""
     return (terms, lines) if flag else (lines, terms)
 

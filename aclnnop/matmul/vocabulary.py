@@ -29,11 +29,11 @@ def block_of_words(rows: int, vocabulary: int) -> int:
 
 
 def block_scratch(rows: int, width: int, block: int) -> dict[str, tuple[tuple[int, ...], Any]]:
-    """The room in the workspace that ``blocks`` wants."""
+    """The scratch buffers in the workspace that ``blocks`` wants."""
     return {
         "features": ((rows, width), np.float32),
         "table": ((block, width), np.float32),
-        "room": ((rows, block), np.float32),
+        "block_logits": ((rows, block), np.float32),
     }
 
 
@@ -43,11 +43,11 @@ class Block(NamedTuple):
     words: slice
     table: Array
     """Their rows of the weight, as float32."""
-    room: Array
+    block_logits: Array
     """A number for each row and word, still to be computed."""
 
 
-def blocks(input: Array, weight: Array, features: Array, table: Array, room: Array) -> Iterator[Block]:
+def blocks(input: Array, weight: Array, features: Array, table: Array, block_logits: Array) -> Iterator[Block]:
     """The vocabulary a block at a time: rows times vocabulary is never held at once. ``features`` becomes the input as float32."""
     cast(input, features)
     rows, vocabulary, step = len(input), len(weight), len(table)
@@ -55,7 +55,7 @@ def blocks(input: Array, weight: Array, features: Array, table: Array, room: Arr
         count = min(step, vocabulary - first)
         words = slice(first, first + count)
         cast(weight[words], table[:count])
-        yield Block(words, table[:count], room.reshape(-1)[: rows * count].reshape(rows, count))
+        yield Block(words, table[:count], block_logits.reshape(-1)[: rows * count].reshape(rows, count))
 
 
 class BlockInSteps(NamedTuple):
@@ -63,7 +63,7 @@ class BlockInSteps(NamedTuple):
 
     words: slice
     table: Part
-    room: Part
+    block_logits: Part
 
 
 def blocks_in_steps(chain: Chain, input: Operand, weight: Operand) -> Iterator[BlockInSteps]:
@@ -74,7 +74,7 @@ def blocks_in_steps(chain: Chain, input: Operand, weight: Operand) -> Iterator[B
         words = slice(first, min(first + step, vocabulary))
         table = chain.scratch("table").rows(slice(0, words.stop - first))
         chain.kernel(same, (chain.of(weight).rows(words),), (table,))
-        yield BlockInSteps(words, table, chain.scratch("room").dense((rows, words.stop - first)))
+        yield BlockInSteps(words, table, chain.scratch("block_logits").dense((rows, words.stop - first)))
 
 
 def targets_within(words: slice, counted: Array, target: Array) -> tuple[Array, Array]:

@@ -179,11 +179,11 @@ def weight_product(
     for operand in (x, weight):
         require(0 not in operand.shape, f"{operand.name} has shape {list(operand.shape)}, expected no empty dimension")
     right = weight.transposed() if by_column else weight
-    turned = is_transposed(x)
+    transposed = is_transposed(x)
     form = weight_of(right, x.shape[-1])
     rows = x.shape[-2]
     if product in (Product.A2, Product.A3):
-        for name, length in (("k", form.inner), ("n", form.columns), *((("m", rows),) if turned else ())):
+        for name, length in (("k", form.inner), ("n", form.columns), *((("m", rows),) if transposed else ())):
             require(length <= MOST, f"{name} is {length}, expected 1 to {MOST}")
     mode = scales_of(scale, form, group, by_column=by_column)
     if scale.rank == 2:

@@ -1,4 +1,4 @@
-"""aclnnQuantizedBatchNorm: batch normalisation of whole numbers that stand for others, by statistics that are given."""
+"""aclnnQuantizedBatchNorm: batch normalisation of integers that stand for others, by statistics that are given."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -26,7 +26,7 @@ from acl_emu.spec import (
 )
 from aclnnop.math.unary import NEWER
 
-WHOLE = (INT8, UINT8, INT32)
+INTEGERS = (INT8, UINT8, INT32)
 Row = Annotated[Operand, In(FLOAT, rank=1)]
 OptionalRow = Annotated[Operand | None, In(FLOAT, rank=1, optional=True, const=False)]
 Scale = Annotated[Scalar, HandleKind(Scalar, FLOAT)]
@@ -35,7 +35,7 @@ Point = Annotated[Scalar, HandleKind(Scalar, INT32)]
 
 @operator(products=NEWER)
 def aclnnQuantizedBatchNorm(
-    input: Annotated[Operand, In(*WHOLE, rank=4)],
+    input: Annotated[Operand, In(*INTEGERS, rank=4)],
     mean: Row,
     var: Row,
     inputScale: Scale,
@@ -45,9 +45,9 @@ def aclnnQuantizedBatchNorm(
     weight: OptionalRow,
     bias: OptionalRow,
     epsilon: Float,
-    output: Annotated[Operand, Out(*WHOLE, rank=4)],
+    output: Annotated[Operand, Out(*INTEGERS, rank=4)],
 ) -> Plan:
-    """Take whole numbers for what they stand for, normalise every channel, and give whole numbers again."""
+    """Take integers for what they stand for, normalise every channel, and give integers again."""
     same_dtype(input, output)
     require(input.size > 0, f"input has shape {list(input.shape)}, expected no length of 0")
     for row in filter(None, (mean, var, weight, bias)):
@@ -79,7 +79,7 @@ def by_channel(row: Array) -> Array:
 @aclnnQuantizedBatchNorm.example
 def examples() -> Iterator[Example]:
     """Every type, with and without factors."""
-    for turn, dtype in enumerate(WHOLE):
+    for turn, dtype in enumerate(INTEGERS):
         yield {
             "input": numbers((2, 3, 2, 4), dtype, 1, 20),
             "mean": numbers((3,), FLOAT, 2),

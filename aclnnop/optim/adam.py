@@ -20,7 +20,7 @@ NEWER = frozenset({Product.A950, Product.A3, Product.A2})
 Ref = Annotated[Operand, InOut(*FLOATS, const=False, rank=(1, 8))]
 Gradient = Annotated[Operand, In(*FLOATS, rank=(1, 8))]
 Step = Annotated[Operand, In(INT64, FLOAT)]
-WholeStep = Annotated[Operand, In(INT64)]
+IntegerStep = Annotated[Operand, In(INT64)]
 
 
 def updated(kernel: Callable[..., Any], reads: Sequence[Operand | None], writes: Sequence[Operand], **attributes: Any) -> Plan:

@@ -26,7 +26,7 @@ from acl_emu.spec import (
     same_dtype,
     same_shape,
 )
-from aclnnop.optim.adam import NEWER, Gradient, Ref, WholeStep, averaged, decayed, number
+from aclnnop.optim.adam import NEWER, Gradient, IntegerStep, Ref, averaged, decayed, number
 
 CODES = 256
 Codes = Annotated[Operand, InOut(UINT8, const=False, rank=(1, 8))]
@@ -44,7 +44,7 @@ def aclnnApplyAdamWQuant(
     qmapV: Table,
     absmaxMRef: Scales,
     absmaxVRef: Scales,
-    step: WholeStep,
+    step: IntegerStep,
     lr: Double,
     beta1: Double,
     beta2: Double,

@@ -8,7 +8,7 @@ import numpy as np
 
 from acl_emu.core.dtypes import FLOAT, FLOAT16
 from acl_emu.spec import Array, Bool, Double, Example, IntKind, Plan, between, numbers, operator, same_dtype, same_shape
-from aclnnop.optim.adam import NEWER, Gradient, Ref, WholeStep, averaged, number, updated
+from aclnnop.optim.adam import NEWER, Gradient, IntegerStep, Ref, averaged, number, updated
 
 
 class Mode(enum.IntEnum):
@@ -25,7 +25,7 @@ def aclnnApplyFusedEmaAdam(
     mRef: Ref,
     vRef: Ref,
     sRef: Ref,
-    step: WholeStep,
+    step: IntegerStep,
     lr: Double,
     emaDecay: Double,
     beta1: Double,

@@ -1,4 +1,4 @@
-"""aclnnApplyRotaryPosEmb: queries and keys, turned in place by the angles of their positions."""
+"""aclnnApplyRotaryPosEmb: queries and keys, rotated in place by the angles of their positions."""
 
 import enum
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""aclnnApplyRotaryPosEmbV2: queries and keys, turned in place; axes and pairs as they are named."""
+"""aclnnApplyRotaryPosEmbV2: queries and keys, rotated in place; axes and pairs as they are named."""
 
 import enum
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""aclnnDequantRopeQuantKvcache: from joined queries, keys and values to turned queries, and to keys and values quantised in a cache."""
+"""aclnnDequantRopeQuantKvcache: from joined queries, keys and values to rotated queries, and to keys and values quantised in a cache."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -107,7 +107,7 @@ def aclnnDequantRopeQuantKvcache(
             values = dequantised(np.asarray(x), of_weight, of_row, bias)
         joined = values.reshape(tokens, -1, length)
         turn = [np.asarray(one, np.float32).reshape(tokens, 1, length) for one in (cos, sin)]
-        q, k, v = turned(joined[:, :queries], *turn), turned(joined[:, queries : queries + heads], *turn), joined[:, queries + heads :]
+        q, k, v = rotated(joined[:, :queries], *turn), rotated(joined[:, queries : queries + heads], *turn), joined[:, queries + heads :]
         if paged:
             flat = np.asarray(places, np.int64)
             low, high = 0, rows * positions
@@ -147,7 +147,7 @@ def aclnnDequantRopeQuantKvcache(
 
 
 def dequantised(x: Array, of_weight: Array | None, of_row: Array | None, bias: Array | None) -> Array:
-    """Sums of products as numbers; a bias of whole numbers is added before the scales, any other behind them."""
+    """Sums of products as numbers; a bias of integers is added before the scales, any other behind them."""
     early = bias if bias is not None and bias.dtype.kind == "i" else None
     sums = (x if early is None else x.astype(np.int64) + early).astype(np.float32)
     scaled = sums * np.asarray(of_weight, np.float32)
@@ -157,8 +157,8 @@ def dequantised(x: Array, of_weight: Array | None, of_row: Array | None, bias: A
     return found
 
 
-def turned(x: Array, cos: Array, sin: Array) -> Array:
-    """Halves of rows, turned."""
+def rotated(x: Array, cos: Array, sin: Array) -> Array:
+    """Halves of rows, rotated."""
     first, second = np.split(x, 2, axis=-1)
     found: Array = x * cos + np.concatenate((-second, first), axis=-1) * sin
     return found

@@ -1,4 +1,4 @@
-"""aclnnRotaryPositionEmbedding: pairs of elements of every row, turned by the angle of their position."""
+"""aclnnRotaryPositionEmbedding: pairs of elements of every row, rotated by the angle of their position."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -7,7 +7,7 @@ from acl_emu.core.dtypes import DType
 from acl_emu.spec import ALL, Example, In, Int, Operand, Out, Plan, Product, numbers, operator, require, same_dtype, same_shape
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.math.unary import FLOATS
-from aclnnop.posembedding.rotation import Mode, fits, modes_here, turned
+from aclnnop.posembedding.rotation import Mode, fits, modes_here, rotated
 
 Rows = Annotated[Operand, In(*FLOATS, rank=(3, 4))]
 
@@ -22,7 +22,7 @@ def aclnnRotaryPositionEmbedding(x: Rows, cos: Rows, sin: Rows, mode: Int, out: 
         require(mode in known, f"mode is {mode}, expected one of {', '.join(str(int(one)) for one in known)}")
         same_shape(x, out)
         fits(x, cos, sin, Mode(mode))
-    return turned(x, cos, sin, out, Mode(mode))
+    return rotated(x, cos, sin, out, Mode(mode))
 
 
 def call(dtype: DType, shape: tuple[int, ...], angles: tuple[int, ...], mode: int) -> Example:

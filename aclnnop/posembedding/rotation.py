@@ -1,4 +1,4 @@
-"""Pairs of elements of a row, turned by an angle: how the modes pair them, and the plans of embeddings and gradients.
+"""Pairs of elements of a row, rotated by an angle: how the modes pair them, and the plans of embeddings and gradients.
 
 Every mode pairs elements that are equally far apart; parts of rows are views, so that a turn is arithmetic over whole arrays.
 """
@@ -17,7 +17,7 @@ Pair = tuple[Operand, Operand]
 
 
 class Mode(enum.IntEnum):
-    """Which elements of a row are turned together."""
+    """Which elements of a row are rotated together."""
 
     HALF = 0
     INTERLEAVE = 1
@@ -60,19 +60,19 @@ PAIRED: dict[Mode, tuple[Callable[[Operand], Pair], Callable[[Operand], Pair]]] 
     Mode.QUARTER: (quarters, quarters),
     Mode.INTERLEAVE_HALF: (neighbours, halves),
 }
-"""How a mode pairs elements, and where their turned ones, and the angles, are."""
+"""How a mode pairs elements, and where their rotated ones, and the angles, are."""
 
 
 def turned_first(x1: Array, x2: Array, cos: Array, sin: Array) -> Array:
     """The first of a pair."""
-    turned: Array = x1 * cos - x2 * sin
-    return turned
+    rotated: Array = x1 * cos - x2 * sin
+    return rotated
 
 
 def turned_second(x1: Array, x2: Array, cos: Array, sin: Array) -> Array:
     """The second of a pair."""
-    turned: Array = x2 * cos + x1 * sin
-    return turned
+    rotated: Array = x2 * cos + x1 * sin
+    return rotated
 
 
 def both_turned(x1: Array, x2: Array, cos1: Array, cos2: Array, sin1: Array, sin2: Array) -> tuple[Array, Array]:
@@ -92,8 +92,8 @@ def fits(x: Operand, cos: Operand, sin: Operand, mode: Mode) -> None:
     broadcasts_to(x.shape, f"that of {x.name}", cos)
 
 
-def turned(x: Operand, cos: Operand, sin: Operand, out: Operand, mode: Mode) -> Plan:
-    """``out`` becomes the rows of ``x``, turned."""
+def rotated(x: Operand, cos: Operand, sin: Operand, out: Operand, mode: Mode) -> Plan:
+    """``out`` becomes the rows of ``x``, rotated."""
     take, give = PAIRED[mode]
     pairs = zip((turned_first, turned_second), give(cos), give(sin), give(out), strict=True)
     return together(
@@ -102,7 +102,7 @@ def turned(x: Operand, cos: Operand, sin: Operand, out: Operand, mode: Mode) -> 
 
 
 def turned_in_place(x: Operand, cos: Operand, sin: Operand, mode: Mode) -> Plan:
-    """The rows of ``x`` become their turned ones."""
+    """The rows of ``x`` become their rotated ones."""
     take, give = PAIRED[mode]
     targets = give(x)
     return mapped(both_turned, reads=(*take(x), *give(cos), *give(sin)), writes=targets, dtype=FLOAT, raw=targets)

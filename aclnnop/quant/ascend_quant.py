@@ -8,7 +8,7 @@ import numpy as np
 from acl_emu.core.dtypes import FLOAT, FLOAT16, INT8
 from acl_emu.spec import Bool, Example, Operand, Out, Plan, Product, String, numbers, operator, same_dtype
 from aclnnop.quant.ascend_quant_v3 import Int32, NumberIn, OptionalNumberIn, scaled
-from aclnnop.quant.results import ON, WHOLE
+from aclnnop.quant.results import INTEGERS, ON
 
 
 @operator(products=frozenset({Product.A3, Product.A2, Product.A310P}))
@@ -19,7 +19,7 @@ def aclnnAscendQuant(
     sqrtMode: Bool,
     roundMode: String,
     dstType: Int32,
-    y: Annotated[Operand, Out(*WHOLE, rank=(1, 8), const=True, on=ON)],
+    y: Annotated[Operand, Out(*INTEGERS, rank=(1, 8), const=True, on=ON)],
 ) -> Plan:
     """Multiply by ``scale``, once or twice, add ``offset`` and round; both have a number for each element of the last dimension, or one."""
     if x.dtype is not FLOAT:

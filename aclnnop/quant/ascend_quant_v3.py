@@ -34,7 +34,7 @@ NumberIn = Annotated[Operand, In(*FLOATS, rank=(1, 8))]
 OptionalNumberIn = Annotated[Operand | None, In(*FLOATS, rank=(1, 8), optional=True)]
 Int32 = Annotated[int, IntKind("int32_t")]
 PRODUCTS = ALL - {Product.A310B, Product.A910}
-TO_WHOLE = ("round", "ceil", "trunc", "floor")
+TO_INTEGERS = ("round", "ceil", "trunc", "floor")
 
 
 @operator(products=PRODUCTS)
@@ -69,7 +69,7 @@ def scaled(x: Operand, scale: Operand, offset: Operand | None, twice: bool, roun
         same_shape(scale, offset)
     require_type("dstType", dstType, y)
     floats = ("round", "hybrid") if y.dtype is HIFLOAT8 else ("round",)
-    require_rounding("roundMode", roundMode, floats if y.dtype in EIGHT_BIT_FLOATS else TO_WHOLE, y)
+    require_rounding("roundMode", roundMode, floats if y.dtype in EIGHT_BIT_FLOATS else TO_INTEGERS, y)
     result_of(x, y)
     if y.size == 0:
         return nothing()

@@ -1,4 +1,4 @@
-"""aclnnDequantBias: whole numbers times the scales of rows and columns, with a bias."""
+"""aclnnDequantBias: integers times the scales of rows and columns, with a bias."""
 
 from collections.abc import Iterator
 from typing import Annotated

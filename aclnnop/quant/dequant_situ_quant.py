@@ -28,7 +28,7 @@ from aclnnop.activation.gated import result_fits, split_axis
 from aclnnop.activation.situ_glu import situ
 from aclnnop.activation.swiglu_rows import row_count, split, store
 from aclnnop.quant.activated import not_empty
-from aclnnop.quant.dequantised_units import WHOLE, dequantised, groups_of_rows, has_one_of, mode_of, needed, scaled_rows, unneeded
+from aclnnop.quant.dequantised_units import INTEGERS, dequantised, groups_of_rows, has_one_of, mode_of, needed, scaled_rows, unneeded
 from aclnnop.quant.narrowing import narrowed
 from aclnnop.quant.swi_glu_quant import Mode
 
@@ -51,10 +51,10 @@ def aclnnDequantSituQuant(
     yOut: Annotated[Operand, Out(INT8, rank=(2, 8), const=True)],
     yScaleOut: Annotated[Operand, Out(FLOAT, rank=(1, 7), const=True)],
 ) -> Plan:
-    """Scale whole numbers, gate one half of every row by the other, and quantise; null stands for a scale of every row's own."""
+    """Scale integers, gate one half of every row by the other, and quantise; null stands for a scale of every row's own."""
     mode = mode_of("quantTypeOptional", quantTypeOptional, "dynamic")
     of = f"where x has dtype {x.dtype}"
-    if x.dtype in WHOLE:
+    if x.dtype in INTEGERS:
         needed(weightScaleOptional, "weightScaleOptional", of)
     if x.dtype is INT32:
         needed(activationScaleOptional, "activationScaleOptional", of)
@@ -77,7 +77,7 @@ def aclnnDequantSituQuant(
     has_one_of(quantOffsetOptional, quantScaleOptional.shape if quantScaleOptional is not None else (length // 2,), (1,))
     result_fits(x, axis, yOut)
     shape_is(yScaleOut, x.shape[:-1], "that of x without its last dimension")
-    rows, whole, dynamic = row_count(x, axis), x.dtype in WHOLE, mode == "dynamic"
+    rows, whole, dynamic = row_count(x, axis), x.dtype in INTEGERS, mode == "dynamic"
 
     def kernel(x: Array, *others: Any) -> None:
         weight, activation, bias, factors, offsets, groups, y, scales = others
@@ -100,7 +100,7 @@ def aclnnDequantSituQuant(
 def examples() -> Iterator[Example]:
     """Each type, with what it needs; both modes."""
     for dtype, mode, shape in ((INT8, "dynamic", (2, 3, 8)), (INT8, "static", (3, 8)), (INT32, None, (4, 8)), (BF16, "dynamic", (4, 8))):
-        whole = dtype in WHOLE
+        whole = dtype in INTEGERS
         yield {
             "x": between(-90, 90, shape, dtype, 1) if whole else numbers(shape, dtype, 1, 3),
             "weightScaleOptional": between(0.01, 0.1, (8,), FLOAT, 2) if whole else None,

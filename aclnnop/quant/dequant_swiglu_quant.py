@@ -63,7 +63,7 @@ def aclnnDequantSwigluQuant(
     yOut: Annotated[Operand, Out(INT8, rank=(2, 8), const=True)],
     scaleOut: Annotated[Operand, Out(FLOAT, rank=(1, 7), const=True)],
 ) -> Plan:
-    """Scale whole numbers, gate one half of every row by the other, and quantise with the factors of each row's group."""
+    """Scale integers, gate one half of every row by the other, and quantise with the factors of each row's group."""
     factors = weightScaleOptional, activationScaleOptional, biasOptional, quantScaleOptional, quantOffsetOptional
     plan = dequantised_unit(
         x,
@@ -156,7 +156,7 @@ def by_group(factors: Array, count: int) -> Array:
 
 @aclnnDequantSwigluQuant.example
 def examples() -> Iterator[Example]:
-    """Whole numbers with all that there is, and others; both modes, groups and none."""
+    """Integers with all that there is, and others; both modes, groups and none."""
     for dtype, mode, groups in ((INT32, "dynamic", [2, 1]), (FLOAT16, "static", None), (BF16, "dynamic", None), (INT32, None, None)):
         whole, count = dtype is INT32, len(groups or [1])
         static = mode != "dynamic"

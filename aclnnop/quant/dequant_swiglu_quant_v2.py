@@ -45,7 +45,7 @@ def aclnnDequantSwigluQuantV2(
     ],
     scaleOut: Annotated[Operand, Out(FLOAT, rank=(1, 7), const=True)],
 ) -> Plan:
-    """Scale whole numbers, gate one part of ``x`` by the other, and quantise with the factors of each row's group."""
+    """Scale integers, gate one part of ``x`` by the other, and quantise with the factors of each row's group."""
     require_type("dstType", dstType, yOut)
     if roundModeOptional is not None:
         require_rounding("roundModeOptional", roundModeOptional, ROUNDINGS.get(yOut.dtype, ("rint",)), yOut)

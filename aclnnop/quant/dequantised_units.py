@@ -92,5 +92,5 @@ def rounded(values: Array, dtype: DType, rounding: str) -> Array:
 
 ROUNDINGS = {INT8: ("rint",), HIFLOAT8: ("round",), **dict.fromkeys(FOUR_BITS, ("rint", "round", "floor", "ceil", "trunc"))}
 """Of types of the result; all others have the first."""
-WHOLE = (INT32, INT8)
+INTEGERS = (INT32, INT8)
 """Types of numbers that need their scales."""

@@ -25,7 +25,7 @@ from acl_emu.spec import (
 from aclnnop.activation.swiglu_rows import store
 from aclnnop.math.unary import FLOATS, NEWER
 from aclnnop.quant.ascend_quant_v3 import Int32
-from aclnnop.quant.results import WHOLE, require_type, result_of, stored, wide
+from aclnnop.quant.results import INTEGERS, require_type, result_of, stored, wide
 
 
 @operator(products=NEWER)
@@ -35,7 +35,7 @@ def aclnnGroupQuant(
     groupIndex: Annotated[Operand, In(INT32, INT64, rank=1)],
     offsetOptional: Annotated[Operand | None, In(*FLOATS, rank=(0, 1), optional=True)],
     dstType: Int32,
-    y: Annotated[Operand, Out(*WHOLE, rank=2)],
+    y: Annotated[Operand, Out(*INTEGERS, rank=2)],
 ) -> Plan:
     """Multiply every row by the scales of its group, whose ends ``groupIndex`` has, add one offset and round."""
     same_dtype(scale, offsetOptional)

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT8_E5M2, FLOAT16, INT8, INT32, UINT8, DType, dtype_name
-from acl_emu.engine.numeric import whole
+from acl_emu.engine.numeric import to_integers
 from acl_emu.spec import (
     ALL,
     Array,
@@ -65,13 +65,13 @@ def aclnnQuantize(
 
 
 def divided(x: Array, scales: Array, points: Array | None, out: Array, *, shape: tuple[int, ...], dtype: DType) -> None:
-    """In FLOAT; whole numbers saturate."""
+    """In FLOAT; integers saturate."""
     values = wide(x) / wide(scales).reshape(shape)
     if points is not None:
         values = values + wide(points).reshape(shape)
     if dtype in (UINT8, INT32):
         limits = np.iinfo(dtype.numpy)
-        out[...] = whole(np.clip(np.rint(values.astype(np.float64)), limits.min, limits.max), dtype)
+        out[...] = to_integers(np.clip(np.rint(values.astype(np.float64)), limits.min, limits.max), dtype)
     else:
         out[...] = narrowed(values, dtype)
 

@@ -13,10 +13,10 @@ from acl_emu.spec import Array, Operand, require, shape_is
 from aclnnop.quant.narrowing import narrowed
 
 EIGHT_BIT_FLOATS = (HIFLOAT8, FLOAT8_E5M2, FLOAT8_E4M3FN)
-WHOLE = (INT8, INT32, INT4)
+INTEGERS = (INT8, INT32, INT4)
 """INT32 stands for eight numbers of INT4."""
-RESULTS = (*WHOLE, *EIGHT_BIT_FLOATS)
-ON = {Product.A3: WHOLE, Product.A2: WHOLE, Product.A310P: (INT8,), Product.A910: (INT8,)}
+RESULTS = (*INTEGERS, *EIGHT_BIT_FLOATS)
+ON = {Product.A3: INTEGERS, Product.A2: INTEGERS, Product.A310P: (INT8,), Product.A910: (INT8,)}
 """What the other chips have."""
 _ROUNDINGS: dict[str, Callable[[Any], Any]] = {"ceil": np.ceil, "floor": np.floor, "trunc": np.trunc}
 """All others are to the nearest, halves to even."""

@@ -30,8 +30,8 @@ from acl_emu.spec import (
 from aclnnop.random.drawing import DIGITS, TRAINING, Seed, below, drawn, fractions, require_block_offset, threshold
 
 REAL = (FLOAT16, FLOAT, DOUBLE)
-WHOLE = (UINT8, INT8, INT16, INT32, INT64, BOOL)
-EVERYTHING = (*REAL, *WHOLE, BF16)
+INTEGERS = (UINT8, INT8, INT16, INT32, INT64, BOOL)
+EVERYTHING = (*REAL, *INTEGERS, BF16)
 REAL_ON = dict.fromkeys((Product.A3, Product.A2, Product.A910), (*REAL, BF16))
 
 
@@ -71,7 +71,7 @@ def aclnnBernoulliTensor(
 
 @operator(products=TRAINING)
 def aclnnInplaceBernoulliTensor(
-    selfRef: Annotated[Operand, InOut(*REAL, *WHOLE, BF16)], prob: Annotated[Operand, In(*REAL, BF16)], seed: Int, offset: Int
+    selfRef: Annotated[Operand, InOut(*REAL, *INTEGERS, BF16)], prob: Annotated[Operand, In(*REAL, BF16)], seed: Int, offset: Int
 ) -> Plan:
     """Replace every element by a one with a probability of its own, by a zero else."""
     return of_tensor(prob, seed, offset, selfRef)

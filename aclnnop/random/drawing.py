@@ -10,7 +10,7 @@ import numpy as np
 
 from acl_emu.core import soc
 from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, INT64, DType
-from acl_emu.engine.numeric import whole
+from acl_emu.engine.numeric import to_integers
 from acl_emu.engine.philox import BLOCK, fill_words
 from acl_emu.runtime.tensor import Shape
 from acl_emu.spec import Array, In, IntKind, Operand, Plan, Product, direct, length_is, nothing, require
@@ -155,7 +155,7 @@ def as_stored(values: Array, dtype: DType) -> Array:
     if dtype.kind == "bool":
         found: Array = values != 0
         return found
-    return whole(values, dtype) if dtype.kind == "integer" else values
+    return to_integers(values, dtype) if dtype.kind == "integer" else values
 
 
 def threshold(probability: float) -> int:

@@ -29,7 +29,7 @@ def examples() -> Iterator[Example]:
 
 
 @aclnnInplaceNormal.example_on(*NEWEST)
-def of_whole_numbers() -> Iterator[Example]:
+def of_integers() -> Iterator[Example]:
     """Rounded towards zero."""
     yield {"selfRef": numbers((3, 5), INT32), "mean": 0.5, "std": 20.0, "seed": -1, "offset": 0}
 

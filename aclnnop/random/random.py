@@ -1,4 +1,4 @@
-"""aclnnInplaceRandom and its relatives: whole numbers, every one as likely, in all elements of a tensor."""
+"""aclnnInplaceRandom and its relatives: integers, every one as likely, in all elements of a tensor."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -8,35 +8,35 @@ import numpy as np
 from acl_emu.core.dtypes import BF16, BOOL, COMPLEX64, COMPLEX128, FLOAT, FLOAT16, INT8, INT64, UINT8
 from acl_emu.spec import Example, InOut, Int, Operand, Plan, Product, numbers, operator
 from aclnnop.random.drawing import NEWER, NEWEST, TRAINING, Seed, SeedTensor
-from aclnnop.random.uniform_numbers import REAL, WHOLE, whole_between, whole_to_the_largest
+from aclnnop.random.uniform_numbers import INTEGERS, REAL, integer_between, integer_to_the_largest
 
-TYPES = (*REAL, *WHOLE, BOOL)
+TYPES = (*REAL, *INTEGERS, BOOL)
 Ref = Annotated[Operand, InOut(*TYPES, COMPLEX64, COMPLEX128, on={Product.A950: TYPES})]
-NarrowRef = Annotated[Operand, InOut(FLOAT, FLOAT16, BF16, *WHOLE, BOOL)]
+NarrowRef = Annotated[Operand, InOut(FLOAT, FLOAT16, BF16, *INTEGERS, BOOL)]
 
 
 @operator(products=TRAINING)
 def aclnnInplaceRandom(selfRef: Ref, from_: Int, to: Int, seed: Int, offset: Int) -> Plan:
-    """Fill a tensor with whole numbers from ``from`` to ``to - 1``."""
-    return whole_between(selfRef, from_, to, Seed(seed, offset))
+    """Fill a tensor with integers from ``from`` to ``to - 1``."""
+    return integer_between(selfRef, from_, to, Seed(seed, offset))
 
 
 @operator(products=NEWER)
 def aclnnInplaceRandomTensor(selfRef: Ref, from_: Int, to: Int, seedTensor: SeedTensor, offsetTensor: SeedTensor, offset: Int) -> Plan:
-    """Fill a tensor with whole numbers from ``from`` to ``to - 1``; seed and offset stand in tensors, ``offset`` is added."""
-    return whole_between(selfRef, from_, to, Seed.in_tensors(seedTensor, offsetTensor, offset))
+    """Fill a tensor with integers from ``from`` to ``to - 1``; seed and offset stand in tensors, ``offset`` is added."""
+    return integer_between(selfRef, from_, to, Seed.in_tensors(seedTensor, offsetTensor, offset))
 
 
 @operator(products=NEWEST)
 def aclnnInplaceRandomWithoutFromTo(selfRef: NarrowRef, seed: Int, offset: Int) -> Plan:
-    """Fill a tensor with whole numbers from 0 to the last of those that its type holds without a gap."""
-    return whole_to_the_largest(selfRef, Seed(seed, offset))
+    """Fill a tensor with integers from 0 to the last of those that its type holds without a gap."""
+    return integer_to_the_largest(selfRef, Seed(seed, offset))
 
 
 @operator(products=NEWEST)
 def aclnnInplaceRandomWithoutFromToTensor(selfRef: NarrowRef, seedTensor: SeedTensor, offsetTensor: SeedTensor, offset: Int) -> Plan:
-    """Fill a tensor with whole numbers that its type holds without a gap; seed and offset stand in tensors, ``offset`` is added."""
-    return whole_to_the_largest(selfRef, Seed.in_tensors(seedTensor, offsetTensor, offset))
+    """Fill a tensor with integers that its type holds without a gap; seed and offset stand in tensors, ``offset`` is added."""
+    return integer_to_the_largest(selfRef, Seed.in_tensors(seedTensor, offsetTensor, offset))
 
 
 SEED = {"seed": 1234, "offset": 8}

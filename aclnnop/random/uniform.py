@@ -8,9 +8,9 @@ import numpy as np
 from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, INT8, INT64, UINT64
 from acl_emu.spec import ALL, Double, Example, In, InOut, Operand, Plan, Product, numbers, operator
 from aclnnop.random.drawing import NEWER, Seed, UInt64
-from aclnnop.random.uniform_numbers import REAL, WHOLE, between
+from aclnnop.random.uniform_numbers import INTEGERS, REAL, between
 
-Ref = Annotated[Operand, InOut(*REAL, *WHOLE)]
+Ref = Annotated[Operand, InOut(*REAL, *INTEGERS)]
 EitherSeed = Annotated[Operand, In(UINT64, INT64, rank=(0, 1))]
 
 

@@ -11,7 +11,7 @@ from acl_emu.spec import Array, Operand, Plan, require
 from aclnnop.random.drawing import DIGITS, Seed, as_stored, drawn, fractions, in_words, positive_fractions
 
 REAL = (FLOAT, FLOAT16, BF16, DOUBLE)
-WHOLE = (INT32, INT64, INT16, INT8, UINT8)
+INTEGERS = (INT32, INT64, INT16, INT8, UINT8)
 
 
 def between(selfRef: Operand, low: float, high: float, seed: Seed) -> Plan:
@@ -42,22 +42,22 @@ def _last(low: float, high: float, dtype: DType) -> float:
     return max(float(below), float(np.asarray(low).astype(stored)))
 
 
-LARGEST = {FLOAT16: 65504, BOOL: 1, **{dtype: int(np.iinfo(dtype.numpy).max) for dtype in WHOLE}}
+LARGEST = {FLOAT16: 65504, BOOL: 1, **{dtype: int(np.iinfo(dtype.numpy).max) for dtype in INTEGERS}}
 """Of types that hold less than ``int64_t`` does."""
 CONSECUTIVE = LARGEST | {FLOAT: 2**24, FLOAT16: 2**11, BF16: 2**8}
-"""Up to here a type holds every whole number."""
+"""Up to here a type holds every integer."""
 
 
-def whole_between(selfRef: Operand, low: int, high: int, seed: Seed) -> Plan:
-    """Whole numbers from ``low`` to ``high``, which is none of them."""
+def integer_between(selfRef: Operand, low: int, high: int, seed: Seed) -> Plan:
+    """Integers from ``low`` to ``high``, which is none of them."""
     require(low < high, f"from is {low}, expected a value below that of to: {high}")
     largest = LARGEST.get(selfRef.dtype)
     require(largest is None or high - 1 <= largest, f"to is {high}, but selfRef of dtype {selfRef.dtype} holds nothing above {largest}")
     return drawn(modulo, seed, selfRef, width=2, low=low, choices=high - low)
 
 
-def whole_to_the_largest(selfRef: Operand, seed: Seed) -> Plan:
-    """Whole numbers from 0 to the last of those that the type holds without a gap."""
+def integer_to_the_largest(selfRef: Operand, seed: Seed) -> Plan:
+    """Integers from 0 to the last of those that the type holds without a gap."""
     return drawn(modulo, seed, selfRef, width=2, low=0, choices=CONSECUTIVE[selfRef.dtype] + 1)
 
 

@@ -36,8 +36,8 @@ class Frame(NamedTuple):
     def by_step(self, array: Array) -> Array:
         """In FLOAT, steps first."""
         wide = np.asarray(array, np.float32)
-        turned = wide.swapaxes(0, 1) if self.batch_first else wide
-        return np.ascontiguousarray(turned).reshape(self.steps, self.batch, array.shape[-1])
+        steps_first = wide.swapaxes(0, 1) if self.batch_first else wide
+        return np.ascontiguousarray(steps_first).reshape(self.steps, self.batch, array.shape[-1])
 
     def as_given(self, array: Array) -> Array:
         """Back in the order of the arguments."""

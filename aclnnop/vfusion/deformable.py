@@ -52,8 +52,8 @@ def levels_of(value: Array, shapes: Array, starts: Array, location: Array, names
 
 def heads_first(array: Array) -> Array:
     """(sample, place, head, ...) as (sample and head, place, ...)."""
-    turned = np.moveaxis(array, 2, 1)
-    return turned.reshape(-1, *turned.shape[2:])
+    heads_first = np.moveaxis(array, 2, 1)
+    return heads_first.reshape(-1, *heads_first.shape[2:])
 
 
 def images_of(value: Array, start: int, lengths: tuple[int, int]) -> Array:

@@ -7,14 +7,14 @@ from acl_emu.spec import In, Operand, Out, Plan, direct, nothing, operator, same
 from aclnnop.image.upsampling import FLOATS, NEWER
 from aclnnop.vfusion.deformable import attention_examples, check_attention, gradients
 
-Whole = (INT32, INT64)
+Indices = (INT32, INT64)
 
 
 @operator(products=NEWER)
 def aclnnMultiScaleDeformableAttentionGrad(
     value: Annotated[Operand, In(*FLOATS, rank=4)],
-    spatialShape: Annotated[Operand, In(*Whole, rank=2)],
-    levelStartIndex: Annotated[Operand, In(*Whole, rank=1)],
+    spatialShape: Annotated[Operand, In(*Indices, rank=2)],
+    levelStartIndex: Annotated[Operand, In(*Indices, rank=1)],
     location: Annotated[Operand, In(*FLOATS, rank=6)],
     attnWeight: Annotated[Operand, In(*FLOATS, rank=5)],
     gradOutput: Annotated[Operand, In(*FLOATS, rank=3)],

@@ -9,7 +9,7 @@ from acl_emu.spec import In, Operand, Out, Plan, Product, direct, nothing, opera
 from aclnnop.image.upsampling import FLOATS, INFERENCE
 from aclnnop.vfusion.deformable import attended, attention_examples, check_attention
 
-Whole = (INT32, INT64)
+Indices = (INT32, INT64)
 Rule = tuple[str, Callable[[int], bool]]
 NEWER_LIMITS: dict[str, Rule] = {
     "channels": ("a multiple of 8, at most 256", lambda count: count % 8 == 0 and count <= 256),
@@ -31,8 +31,8 @@ LIMITS: dict[Product, dict[str, Rule]] = {
 @operator(products=INFERENCE)
 def aclnnMultiScaleDeformableAttnFunction(
     value: Annotated[Operand, In(*FLOATS, rank=4)],
-    spatialShape: Annotated[Operand, In(*Whole, rank=2)],
-    levelStartIndex: Annotated[Operand, In(*Whole, rank=1)],
+    spatialShape: Annotated[Operand, In(*Indices, rank=2)],
+    levelStartIndex: Annotated[Operand, In(*Indices, rank=1)],
     location: Annotated[Operand, In(*FLOATS, rank=6)],
     attnWeight: Annotated[Operand, In(*FLOATS, rank=5)],
     output: Annotated[Operand, Out(*FLOATS, rank=3)],

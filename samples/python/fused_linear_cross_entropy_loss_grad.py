@@ -16,7 +16,7 @@ def main() -> None:
     deviceId = 0
     stream = init(deviceId)
 
-    # 2. Inputs and outputs, all zero; whole numbers of the same width stand for the bits of FLOAT and BF16
+    # 2. Inputs and outputs, all zero; integers of the same width stand for the bits of FLOAT and BF16
     BT, V, H = 1024, 1024, 1024
     gradShape = (BT,)
     inputShape = (BT, H)

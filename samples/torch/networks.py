@@ -76,7 +76,7 @@ class Llama(nn.Module):
         self.gate, self.up, self.down = nn.Linear(width, 2 * width), nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
 
     def rotated(self, x: Tensor) -> Tensor:
-        """Pairs of features turned by the place of their word."""
+        """Pairs of features rotated by the place of their word."""
         half = x.shape[-1] // 2
         speeds = 10000.0 ** (-torch.arange(half, device=x.device, dtype=torch.float32) / half)
         angles = torch.arange(x.shape[-2], device=x.device, dtype=torch.float32)[:, None] * speeds

@@ -344,15 +344,15 @@ static void *device_address(void)
 }
 
 /* Host memory that may be written to, and how much of it. */
-static void *host_target(size_t *room)
+static void *host_target(size_t *capacity)
 {
     Pool *pool = &pools[HOST_MEMORY];
     if (pool->count && chance(60)) {
         Thing *thing = &pool->living[below(pool->count)];
-        *room = thing->size;
+        *capacity = thing->size;
         return thing->handle;
     }
-    *room = ARENA;
+    *capacity = ARENA;
     return arena;
 }
 
@@ -371,16 +371,16 @@ static int is_harmless(const char *address)
            address == (const char *)(uintptr_t)callback;
 }
 
-/* Where a copy may go: any device address, memory of the driver, or where nothing can be written. room: bytes behind it that may be lost. */
-static void *target(size_t *room)
+/* Where a copy may go: any device address, memory of the driver, or where nothing can be written. capacity: bytes behind it that may be lost. */
+static void *target(size_t *capacity)
 {
     if (chance(40))
-        return host_target(room);
-    *room = SIZE_MAX;
+        return host_target(capacity);
+    *capacity = SIZE_MAX;
     void *address = device_address();
     if (is_harmless(address))
         return address;
-    *room = ARENA;
+    *capacity = ARENA;
     return arena;
 }
 
@@ -713,7 +713,7 @@ static void *object_for(int kind, int *refuse)
     return handle;
 }
 
-static int64_t whole_number(void)
+static int64_t integer(void)
 {
     return chance(90) || friendly ? below(4) - 1 : wild();
 }
@@ -1142,10 +1142,10 @@ static void release(void)
 static void copy(void)
 {
     int what, kind = chance(85) ? below(5) : wild_int();
-    size_t room, source_room, count = wild_size();
-    void *to = target(&room), *from = chance(50) ? device_address() : host_target(&source_room), *stream = pick(STREAM, &what);
-    if (to != (void *)arena && count > room)
-        count = room;
+    size_t capacity, source_capacity, count = wild_size();
+    void *to = target(&capacity), *from = chance(50) ? device_address() : host_target(&source_capacity), *stream = pick(STREAM, &what);
+    if (to != (void *)arena && count > capacity)
+        count = capacity;
     size_t most = chance(85) ? count : wild_size();
     int known = kind >= 0 && kind <= 7;
     int refuse = count && (!to || !from || most < count || !known);
@@ -1158,9 +1158,9 @@ static void copy(void)
     case 5: STATUS(what == BAD || (count && (!to || most < count)), aclrtMemsetAsync, to, most, wild_int(), count, stream); break;
     default: {
         size_t width = (size_t)below(64), height = (size_t)below(8), pitch = width + (size_t)below(16), other = chance(90) ? pitch : wild_size();
-        if (room == SIZE_MAX && chance(20)) {
+        if (capacity == SIZE_MAX && chance(20)) {
             width = wild_size(), height = wild_size(), pitch = wild_size();
-        } else if (pitch * height > room) {
+        } else if (pitch * height > capacity) {
             height = 0;
         }
         int nothing = !width || !height;

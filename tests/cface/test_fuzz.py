@@ -41,7 +41,7 @@ def _argument(c_type: str, operator: str, tensor: int) -> tuple[str, str]:
         return plain, f"({plain})real_number()"
     if plain == "bool":
         return "bool", "chance(50)"
-    return plain, f"({plain})whole_number()"
+    return plain, f"({plain})integer()"
 
 
 def _has_recipe(operator: str) -> bool:

@@ -50,7 +50,7 @@ def special(dtype: np.dtype[Any]) -> Array:
 
 
 def drawn(dtype: np.dtype[Any], count: int, seed: int = 1) -> Array:
-    """Any bits, whole numbers and floats of every size."""
+    """Any bits, integers and floats of every size."""
     rng = np.random.default_rng(seed)
     bits = rng.integers(0, 1 << 64, count, dtype=np.uint64)
     if dtype == BOOL:

@@ -1,4 +1,4 @@
-"""Matrix products of whole numbers, which must come out exactly, and of any numbers, whose bits may depend on nothing but the shape."""
+"""Matrix products of integers, which must come out exactly, and of any numbers, whose bits may depend on nothing but the shape."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def laid(matrix: Array, layout: str) -> Array:
     return matrix[::-1, ::-1].copy()[::-1, ::-1] if layout == "reversed" else matrix.copy()
 
 
-def whole_numbers(shape: tuple[int, int], dtype: npt.DTypeLike, seed: int) -> Array:
+def integers(shape: tuple[int, int], dtype: npt.DTypeLike, seed: int) -> Array:
     """Numbers whose products and sums all types hold."""
     return np.random.default_rng(seed).integers(-9, 10, shape).astype(dtype)
 
@@ -55,16 +55,16 @@ def kinds() -> Iterator[tuple[npt.DTypeLike, npt.DTypeLike, npt.DTypeLike, str]]
 
 def check_values(rows: int, inner: int, columns: int) -> None:
     """Of all types and layouts, with what may be added."""
-    exact = whole_numbers((rows, inner), np.float64, 1) @ whole_numbers((inner, columns), np.float64, 2)
+    exact = integers((rows, inner), np.float64, 1) @ integers((inner, columns), np.float64, 2)
     for first, second, third, layout in kinds():
-        a, b = (laid(whole_numbers(*given), layout) for given in (((rows, inner), first, 1), ((inner, columns), second, 2)))
+        a, b = (laid(integers(*given), layout) for given in (((rows, inner), first, 1), ((inner, columns), second, 2)))
         for target in ("rows", layout):
             out = laid(np.full((rows, columns), np.nan, third), target)
             matmul(a, b, out)
             np.testing.assert_array_equal(out, round_to(exact, from_numpy(np.dtype(third))))
         for kind in ADDED:
             shape = rows if kind in ("matrix", "column") else 1, columns if kind in ("matrix", "row") else 1
-            added, out = laid(whole_numbers(shape, second, 3), layout), laid(np.full((rows, columns), np.nan, third), layout)
+            added, out = laid(integers(shape, second, 3), layout), laid(np.full((rows, columns), np.nan, third), layout)
             expected = round_to(2 * exact - 0.5 * added.astype(np.float64), from_numpy(np.dtype(third)))
             matmul(a, b, out, plus=Sum(added, 2.0, -0.5))
             np.testing.assert_array_equal(out, expected)
@@ -72,7 +72,7 @@ def check_values(rows: int, inner: int, columns: int) -> None:
                 matmul(a, b, added, plus=Sum(added, 2.0, -0.5))
                 np.testing.assert_array_equal(added, expected)
         if third is FLOAT:
-            out = whole_numbers((rows, columns), third, 4)
+            out = integers((rows, columns), third, 4)
             expected = out + exact
             matmul(a, b, out, add=True)
             np.testing.assert_array_equal(out, expected)
@@ -80,7 +80,7 @@ def check_values(rows: int, inner: int, columns: int) -> None:
 
 def check_special_numbers(rows: int, inner: int, columns: int) -> None:
     """What is infinite or no number stays in its row or column."""
-    a, b = whole_numbers((rows, inner), FLOAT, 1), whole_numbers((inner, columns), FLOAT, 2)
+    a, b = integers((rows, inner), FLOAT, 1), integers((inner, columns), FLOAT, 2)
     a[-1, 0], b[-1, -1], a[0, -1] = np.nan, np.inf, -np.inf
     out = np.empty((rows, columns), np.float32)
     matmul(a, b, out)
@@ -117,12 +117,12 @@ def check_few_rows(inner: int, columns: int) -> None:
         twice = many.copy()
         matmul(a, b, twice, add=True)
         for layout, rows in itertools.product(LAYOUTS, (1, 2, 6, 7, 13, 14, 15, 16)):
-            few, turned = np.full((rows, columns), np.nan, FLOAT), np.full((columns, rows), np.nan, FLOAT)
+            few, transposed = np.full((rows, columns), np.nan, FLOAT), np.full((columns, rows), np.nan, FLOAT)
             left, right = laid(a[:rows], layout), laid(b, layout)
             matmul(left, right, few)
-            matmul(right.T, left.T, turned)
+            matmul(right.T, left.T, transposed)
             np.testing.assert_array_equal(few, many[:rows])
-            np.testing.assert_array_equal(turned, many[:rows].T)
+            np.testing.assert_array_equal(transposed, many[:rows].T)
             matmul(left, right, few, add=True)
             np.testing.assert_array_equal(few, twice[:rows])
             half = laid(added[:rows].copy(), layout)

@@ -99,7 +99,7 @@ def entropy_slope(rows: int, classes: int, dtype: np.dtype[Any], reduction: str,
 
 
 def product(a: tuple[int, ...], b: tuple[int, ...], dtype: np.dtype[Any], mode: int = 0) -> Case:
-    """Sums are exact, of whole numbers or of a single term: nothing depends on the order."""
+    """Sums are exact, of integers or of a single term: nothing depends on the order."""
     values = [numbers(shape, dtype, seed) for seed, shape in enumerate((a, b))]
     if a[-1] > 1:
         values = [np.rint(8 * each.astype(np.float64)).astype(dtype) for each in values]

@@ -61,7 +61,7 @@ def test_a_sum_in_float64_is_rounded_once_only(target: np.dtype[Any]) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint8, np.int16, np.int32, np.int64], ids=lambda dtype: dtype.__name__)
-def test_whole_numbers_are_loaded_as_numpy_casts_them(dtype: Any) -> None:
+def test_integers_are_loaded_as_numpy_casts_them(dtype: Any) -> None:
     bits = np.random.default_rng(6).integers(0, 256, 8 * 4000, dtype=np.uint8)
     values = bits % 2 == 1 if dtype is np.bool_ else bits.view(dtype)
     actual = run(lambda x: x + 0.25, [values], np.empty(values.shape, FLOAT))

@@ -1,4 +1,4 @@
-"""Casts between all types, and arithmetic on whole numbers: bit for bit what numpy and exact arithmetic give."""
+"""Casts between all types, and arithmetic on integers: bit for bit what numpy and exact arithmetic give."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_fused_steps_are_used() -> None:
 
 
 WITHOUT_VECTORS = ("floor_divide", "remainder", "fmod", "f64_of.i64", "f64_of.u64", "power")
-"""What keeps gcc 12 from vectorising some loops: whole numbers are divided one by one, AVX2 has no cast of 64-bit ones, a division with a
+"""What keeps gcc 12 from vectorising some loops: integers are divided one by one, AVX2 has no cast of 64-bit ones, a division with a
 rest is a function of the C library; a power of a constant becomes branches."""
 
 

@@ -110,15 +110,15 @@ def test_sums_of_many_terms() -> None:
 
 
 @pytest.mark.parametrize("shape", [(6, 5), (6, 40), (6, 3000), (6, 300_000)], ids=str)
-@pytest.mark.parametrize("turned", [False, True])
-def test_maxima_of_odd_rows(shape: tuple[int, int], turned: bool) -> None:
+@pytest.mark.parametrize("transposed", [False, True])
+def test_maxima_of_odd_rows(shape: tuple[int, int], transposed: bool) -> None:
     x = numbers(*shape)
     x[0] = -np.inf
     x[1, shape[1] // 2] = np.nan
     x[2, -1] = np.inf
     x[3, 0] = np.nan
     x[4] = np.finfo(np.float32).min
-    values = np.asfortranarray(x) if turned else x
+    values = np.asfortranarray(x) if transposed else x
     out = np.empty(shape[0], np.float32)
     assert_same(run(largest, [values], out, axis=(1,)), x.max(axis=1))
     rows = np.empty_like(values)
@@ -181,7 +181,7 @@ def test_addresses_and_strides_do_not_matter(name: str) -> None:
 
 def laid_out(values: Array, layout: str) -> Array:
     """The same numbers, lying otherwise; a row, a column or one number of them stand for all."""
-    if layout == "turned":
+    if layout == "transposed":
         return np.ascontiguousarray(values.T).T
     if layout == "stepped":
         return np.repeat(values, 2, axis=1)[:, ::2]
@@ -194,7 +194,7 @@ def covered(x: Array, mask: Array) -> Array:
     return np.where(mask, np.float32(0.25), x) * x
 
 
-LAYOUTS = ("plain", "turned", "turned", "stepped", "both", "row", "column", "one")
+LAYOUTS = ("plain", "transposed", "transposed", "stepped", "both", "row", "column", "one")
 LAID_OUT: dict[str, Any] = {"fused": smooth, "halves": smooth, "steps": grown, "masks": covered, "rows": backward, "reductions": product}
 
 
@@ -245,17 +245,17 @@ def test_operands_some_steps_apart(kernel: Any, dtype: Any, count: int, steps: t
 @settings(max_examples=60)
 @given(data=st.data())
 def test_runs_with_gaps_between_them(dtype: Any, data: st.DataObject) -> None:
-    """Of any length, read and written, in order or turned; gaps between results stay as they are."""
+    """Of any length, read and written, in order or transposed; gaps between results stay as they are."""
     length, axes = data.draw(st.integers(1, 300)), data.draw(st.lists(st.integers(1, 40), min_size=1, max_size=3))
     shape = (*axes, length)
     values = [numbers(*shape, dtype=dtype, seed=seed) for seed in (1, 2)]
-    rooms = [np.full((*axes, length + data.draw(st.integers(0, 9))), 7, dtype) for _ in range(3)]
-    places = [room[..., :length] for room in rooms]
+    buffers = [np.full((*axes, length + data.draw(st.integers(0, 9))), 7, dtype) for _ in range(3)]
+    places = [buffer[..., :length] for buffer in buffers]
     places[0][...], places[1][...] = values
     if data.draw(st.booleans()):
         places[1] = np.asfortranarray(values[1])
     assert_same(run(smooth, places[:2], places[2]), run(smooth, values, np.zeros(shape, dtype)))
-    assert (rooms[2][..., length:] == 7).all()
+    assert (buffers[2][..., length:] == 7).all()
 
 
 def itself(x: Array) -> Array:
@@ -281,13 +281,13 @@ def test_pieces_of_any_length(name: str, data: st.DataObject) -> None:
     shape = (data.draw(st.integers(1, 3)), max(1, data.draw(st.integers(1, 200_000)) // length), length)
     values = [numbers(*shape, dtype=dtype, seed=seed) for seed in range(count)]
 
-    def room(dtype: np.dtype[Any]) -> Array:
+    def buffer(dtype: np.dtype[Any]) -> Array:
         return np.full((shape[0], shape[1] + data.draw(st.integers(0, 1)), length + data.draw(st.integers(0, 3))), 7, dtype)
 
-    rooms, out = [room(dtype) for _ in values], room(FLOAT if name == "casts" else dtype)
+    buffers, out = [buffer(dtype) for _ in values], buffer(FLOAT if name == "casts" else dtype)
     if data.draw(st.booleans()):
-        rooms[0] = np.ascontiguousarray(rooms[0].swapaxes(0, 1)).swapaxes(0, 1)
-    places = [one[:, : shape[1], :length] for one in (*rooms, out)]
+        buffers[0] = np.ascontiguousarray(buffers[0].swapaxes(0, 1)).swapaxes(0, 1)
+    places = [one[:, : shape[1], :length] for one in (*buffers, out)]
     for place, one in zip(places, values, strict=False):
         place[...] = one
     expected = run(kernel, values, np.zeros(shape, out.dtype))
@@ -300,15 +300,17 @@ def test_pieces_of_any_length(name: str, data: st.DataObject) -> None:
 @settings(max_examples=40)
 @given(data=st.data())
 def test_axes_in_any_order(name: str, data: st.DataObject) -> None:
-    """Lines of any length are turned, long and short ones, in whichever squares they have room for."""
+    """Lines of any length are transposed, long and short ones, in whichever squares they have room for."""
     kernel, count, dtype = PIECES[name]
     lengths = st.one_of(st.integers(1, 12), st.integers(13, 75))
     shape = (data.draw(lengths), data.draw(lengths), data.draw(lengths))
     values = [numbers(*shape, dtype=dtype, seed=seed) for seed in range(count)]
     orders = [data.draw(st.permutations(range(3))) for _ in range(count + 1)]
-    turned = [np.ascontiguousarray(one.transpose(order)).transpose(np.argsort(order)) for one, order in zip(values, orders, strict=False)]
+    transposed = [
+        np.ascontiguousarray(one.transpose(order)).transpose(np.argsort(order)) for one, order in zip(values, orders, strict=False)
+    ]
     out = np.zeros([shape[axis] for axis in orders[-1]], FLOAT if name == "casts" else dtype).transpose(np.argsort(orders[-1]))
-    assert_same(run(kernel, turned, out), run(kernel, values, np.zeros(shape, out.dtype)))
+    assert_same(run(kernel, transposed, out), run(kernel, values, np.zeros(shape, out.dtype)))
 
 
 ODD_NUMBERS = (0.0, -0.0, np.inf, -np.inf, np.nan, 65504.0, 6e-8, -2.5)
@@ -363,10 +365,10 @@ def test_operands_that_repeat_themselves(name: str, data: st.DataObject) -> None
         inputs[2] = inputs[2] > 0
     expected = rounded_once(kernel, inputs, dtype)
     for place, one in enumerate(inputs):
-        lying = data.draw(st.sampled_from(("plain", "odd", "stepped", "gaps", "turned")))
+        lying = data.draw(st.sampled_from(("plain", "odd", "stepped", "gaps", "transposed")))
         if lying == "odd":
             inputs[place] = at_odd_address(one)
-        elif lying == "turned":
+        elif lying == "transposed":
             inputs[place] = np.asfortranarray(one)
         elif lying != "plain":
             inputs[place] = np.concatenate([one, one], axis=-1)[..., :: 2 if lying == "stepped" else 1][..., : one.shape[-1]]
@@ -382,24 +384,26 @@ def test_operands_that_repeat_themselves(name: str, data: st.DataObject) -> None
 @pytest.mark.parametrize("dtype", [np.dtype(np.float32), np.dtype(np.float16)], ids=str)
 @pytest.mark.parametrize("kept", [(1, 1, 1030), (1, 1051, 1), (6, 1, 1), (6, 1, 1030), (6, 1051, 1), (1, 1, 1)], ids=str)
 def test_large_results_of_operands_that_repeat_themselves(kept: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """They pass by the caches, in pieces that end anywhere; whole numbers leave no choice."""
+    """They pass by the caches, in pieces that end anywhere; integers leave no choice."""
     shape = (6, 1051, 1030)
     x, y = np.arange(math.prod(shape)).reshape(shape) % 45, np.arange(math.prod(kept)).reshape(kept) % 43
     out = run(np.subtract, [x.astype(dtype), y.astype(dtype)], np.zeros(shape, dtype))
     np.testing.assert_array_equal(out, (x - y).astype(np.float32))
 
 
-@pytest.mark.parametrize("turned", list(itertools.product((False, True), repeat=3)), ids=str)
+@pytest.mark.parametrize("transposed", list(itertools.product((False, True), repeat=3)), ids=str)
 @pytest.mark.parametrize("dtype", [np.dtype(np.float32), np.dtype(np.float16)], ids=str)
 @pytest.mark.parametrize("kernel", [smooth, backward])
 @pytest.mark.parametrize("aligned", [False, True], ids=["anywhere", "aligned"])
-def test_large_operands_however_they_lie(kernel: Any, dtype: Any, turned: tuple[bool, bool, bool], aligned: bool) -> None:
-    """So large that results pass by the caches, and each thread has a part of its own of what is turned."""
+def test_large_operands_however_they_lie(kernel: Any, dtype: Any, transposed: tuple[bool, bool, bool], aligned: bool) -> None:
+    """So large that results pass by the caches, and each thread has a part of its own of what is transposed."""
     shape = (2128, 1168) if aligned else (2051, 1030)
     if dtype != np.float32:
         shape = shape[0], 2 * shape[1]
-    inputs = [laid_out(numbers(*shape, dtype=dtype, seed=seed), "turned" if one else "plain") for seed, one in enumerate(turned[:2])]
-    out = laid_out(np.zeros(shape, dtype), "turned" if turned[2] else "plain")
+    inputs = [
+        laid_out(numbers(*shape, dtype=dtype, seed=seed), "transposed" if one else "plain") for seed, one in enumerate(transposed[:2])
+    ]
+    out = laid_out(np.zeros(shape, dtype), "transposed" if transposed[2] else "plain")
     plain = run(kernel, [np.ascontiguousarray(one) for one in inputs], np.zeros(shape, dtype))
     assert_same(run(kernel, inputs, out), plain)
 
@@ -418,8 +422,8 @@ def rooted(x: Array) -> Array:
 def test_results_that_are_turned_while_the_next_block_is_worked_on(kernel: Any, dtype: Any, shape: tuple[int, ...]) -> None:
     """Those of the last block too, and whether kernels ask for what they read or someone else does; steps in double have shorter tiles."""
     x = numbers(*shape, dtype=dtype)
-    turned = np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
-    assert_same(run(kernel, [turned], np.zeros(shape, dtype)), run(kernel, [x], np.zeros(shape, dtype)))
+    transposed = np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
+    assert_same(run(kernel, [transposed], np.zeros(shape, dtype)), run(kernel, [x], np.zeros(shape, dtype)))
 
 
 def of_some(x: Array, mask: Array) -> Array:
@@ -427,11 +431,13 @@ def of_some(x: Array, mask: Array) -> Array:
 
 
 @pytest.mark.parametrize("shape", [(700, 300), (3, 250, 64), (300, 1480), (90, 5000), (45, 9000)], ids=str)
-@pytest.mark.parametrize("turned", [(True, True), (True, False), (False, True)], ids=str)
-def test_rows_that_are_turned_while_others_are_worked_on(shape: tuple[int, ...], turned: tuple[bool, bool]) -> None:
-    """Of numbers and of masks, many at a time or few, side by side or not, in steps that leave a line over; the longest find no room."""
+@pytest.mark.parametrize("transposed", [(True, True), (True, False), (False, True)], ids=str)
+def test_rows_that_are_turned_while_others_are_worked_on(shape: tuple[int, ...], transposed: tuple[bool, bool]) -> None:
+    """Of numbers and of masks, many at a time or few, side by side or not, in steps that leave a line over; the longest find no buffer."""
     values = [numbers(*shape), numbers(*shape, seed=2) > 1]
-    inputs = [np.ascontiguousarray(one.swapaxes(-1, -2)).swapaxes(-1, -2) if way else one for one, way in zip(values, turned, strict=True)]
+    inputs = [
+        np.ascontiguousarray(one.swapaxes(-1, -2)).swapaxes(-1, -2) if way else one for one, way in zip(values, transposed, strict=True)
+    ]
     out = run(of_some, inputs, np.zeros(shape, np.float32))
     assert_same(out, run(of_some, values, np.zeros(shape, np.float32)))
     assert_accurate(out, exactly(softmax, np.where(values[1], np.float32(-10000), values[0])), ulps=SOFTMAX_ULPS)
@@ -446,9 +452,9 @@ def sloping(x: Array, unread: Array, y: Array) -> Array:
 
 
 @pytest.mark.parametrize("kernel", [squares, sloping])
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("layout", ["plain", "turned", "stepped", "both"])
-def test_what_no_result_depends_on_may_lie_in_any_way(kernel: Any, turned: bool, layout: str) -> None:
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("layout", ["plain", "transposed", "stepped", "both"])
+def test_what_no_result_depends_on_may_lie_in_any_way(kernel: Any, transposed: bool, layout: str) -> None:
     values = [numbers(300, 500, seed=seed) for seed in range(3)]
-    inputs = [laid_out(one, way) for one, way in zip(values, ("turned" if turned else "plain", layout, "plain"), strict=True)]
+    inputs = [laid_out(one, way) for one, way in zip(values, ("transposed" if transposed else "plain", layout, "plain"), strict=True)]
     assert_same(run(kernel, inputs, np.zeros((300, 500), np.float32)), kernel(*values))

@@ -29,7 +29,7 @@ def both_ways(x: Array, y: Array) -> tuple[Array, Array]:
     return x + y, x - y
 
 
-def room(dtype: np.dtype[Any]) -> Array:
+def buffer(dtype: np.dtype[Any]) -> Array:
     return (np.arange(2 * COUNT) % 1013 / 8 - 60).astype(dtype)
 
 
@@ -40,7 +40,7 @@ def refused(kernel: Any, inputs: list[Array], outputs: list[Array]) -> bool:
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_in_place(dtype: np.dtype[Any]) -> None:
-    memory = room(dtype)
+    memory = buffer(dtype)
     first, second = memory[:COUNT], memory[COUNT:]
     expected = np.empty(COUNT, dtype)
     native.apply(shifted, [first, second], [expected])
@@ -55,7 +55,7 @@ def several(x: Array, y: Array) -> Array:
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_nothing_on_the_way_is_stored_on_an_input(dtype: np.dtype[Any]) -> None:
     """A result that lies on an input which is read last."""
-    memory = room(dtype)
+    memory = buffer(dtype)
     first, second = memory[:COUNT], memory[COUNT:]
     expected = np.empty(COUNT, dtype)
     native.apply(several, [first, second], [expected])
@@ -65,7 +65,7 @@ def test_nothing_on_the_way_is_stored_on_an_input(dtype: np.dtype[Any]) -> None:
 
 def test_rows_in_place() -> None:
     for shape in ((7, 10_000), (5000, 3), (2, 70_000)):
-        values = room(np.dtype(np.float32))[: shape[0] * shape[1]].reshape(shape)
+        values = buffer(np.dtype(np.float32))[: shape[0] * shape[1]].reshape(shape)
         expected = np.empty_like(values)
         native.apply(normalized, [values], [expected])
         native.apply(normalized, [values], [values])
@@ -75,7 +75,7 @@ def test_rows_in_place() -> None:
 @pytest.mark.parametrize("distance", [-20_000, -9, -1, 1, 3, 1000])
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_output_partly_on_an_input(dtype: np.dtype[Any], distance: int) -> None:
-    memory = room(dtype)
+    memory = buffer(dtype)
     first, out = memory[COUNT // 2 : COUNT], memory[COUNT // 2 + distance : COUNT + distance]
     second = np.ones(first.shape, dtype)
     expected = np.empty(first.shape, dtype)
@@ -86,14 +86,14 @@ def test_output_partly_on_an_input(dtype: np.dtype[Any], distance: int) -> None:
 
 
 def test_output_on_an_input_the_other_way_round() -> None:
-    values = room(np.dtype(np.float32))[:10_000].reshape(100, 100)
+    values = buffer(np.dtype(np.float32))[:10_000].reshape(100, 100)
     expected = values.T * np.float32(0.5) + values
     native.apply(shifted, [values.T, values.copy()], [values])
     assert_same(values, expected)
 
 
 def test_output_on_an_input_that_no_result_depends_on() -> None:
-    out, values = np.zeros((100, 200), np.float32), room(np.dtype(np.float32))[:20_000].reshape(100, 200)
+    out, values = np.zeros((100, 200), np.float32), buffer(np.dtype(np.float32))[:20_000].reshape(100, 200)
     inputs = [out.reshape(200, 100).T, values]
     assert not refused(lambda _, x: x * x, inputs, [out])
     native.apply(lambda _, x: x * x, inputs, [out])
@@ -101,7 +101,7 @@ def test_output_on_an_input_that_no_result_depends_on() -> None:
 
 
 def test_outputs_on_each_other() -> None:
-    memory = room(np.dtype(np.float32))
+    memory = buffer(np.dtype(np.float32))
     first, second = memory[:1000].copy(), memory[1000:2000].copy()
     out = np.zeros(1500, np.float32)
     assert refused(both_ways, [first, second], [out[:1000], out[500:]])

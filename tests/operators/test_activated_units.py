@@ -265,7 +265,7 @@ def cut(values: Array) -> Array:
     return np.clip(np.trunc(values.astype(np.float32).astype(float)), -128, 127)
 
 
-def assert_whole(found: Array, expected: Array) -> None:
+def assert_integers(found: Array, expected: Array) -> None:
     assert (np.abs(found.astype(float) - expected) <= 1).all()
     assert (found == expected).mean() > 0.97
 
@@ -291,13 +291,13 @@ def test_dequant_situ_quant(dtype: Any, mode: str | None, shape: tuple[int, ...]
     values = situ(values, 4.0, 25.0, left)
     y, scales = case.results(2)
     if mode == "static":
-        assert_whole(y, cut(values / given["quantScaleOptional"] + given["quantOffsetOptional"]))
+        assert_integers(y, cut(values / given["quantScaleOptional"] + given["quantOffsetOptional"]))
         return
     if given["quantScaleOptional"] is not None:
         values = values * given["quantScaleOptional"]
     largest = np.abs(values).max(axis=-1) / 127
     np.testing.assert_allclose(scales, largest, rtol=1e-6)
-    assert_whole(y, cut(values / largest[..., None]))
+    assert_integers(y, cut(values / largest[..., None]))
     assert (np.abs(y.astype(int)).max(axis=-1) == 127).all()
 
 
@@ -351,12 +351,12 @@ def test_dequant_swiglu_quant(version: int, swiglu: int, left: bool, mode: str |
     y, scales = case.results(2)
     assert (y[5] == 9).all()
     if mode != "dynamic":
-        assert_whole(y[:5], np.clip(np.rint(values + given["quantOffsetOptional"][group][:, None]), -128, 127))
+        assert_integers(y[:5], np.clip(np.rint(values + given["quantOffsetOptional"][group][:, None]), -128, 127))
         assert (scales == 9).all()
         return
     largest = np.abs(values).max(axis=1) / 127
     np.testing.assert_allclose(scales, [*largest, 9], rtol=1e-6)
-    assert_whole(y[:5], np.rint(values / largest[:, None]))
+    assert_integers(y[:5], np.rint(values / largest[:, None]))
 
 
 def test_the_documented_dequant_swiglu_quant(device: int) -> None:
@@ -365,7 +365,7 @@ def test_the_documented_dequant_swiglu_quant(device: int) -> None:
     one = np.ones(1, FLOAT)
     case = swiglu_quant(FLOAT16, "static", None, 1, x=x, activateLeft=False, quantScaleOptional=one, quantOffsetOptional=one)
     y, _ = case.but(yOut=np.zeros((2, 16), np.int8), scaleOut=np.zeros(2, FLOAT)).results()
-    assert_whole(y, np.clip(np.rint(unit(0, x, -1, False) + 1), -128, 127))
+    assert_integers(y, np.clip(np.rint(unit(0, x, -1, False) + 1), -128, 127))
 
 
 @pytest.mark.parametrize("target", [E4M3, E5M2], ids=str)

@@ -362,7 +362,7 @@ def test_products(name: str, chip) -> None:
         assert call(name, *[half] * (len(tensor_names(name)) - 1), out=half).status() == missing, profile.name
 
 
-WHOLE = [
+INTEGERS = [
     ("Hardsigmoid", np.int32, [[-9, -3, -2, 0, 2, 3, 9]], [0, 0, 0, 0, 0, 1, 1], {}),
     ("Selu", np.int32, [[-9, -1, 0, 1, 5]], [-1, -1, 0, 1, 5], {}),
     ("Selu", np.int8, [[-9, 100]], [-1, 105], {}),
@@ -378,8 +378,8 @@ WHOLE = [
 ]
 
 
-@pytest.mark.parametrize(("name", "dtype", "tensors", "expected", "setting"), WHOLE, ids=lambda one: getattr(one, "__name__", None))
-def test_whole_numbers(name: str, dtype: Any, tensors: Any, expected: Any, setting: dict[str, Any], device: int) -> None:
+@pytest.mark.parametrize(("name", "dtype", "tensors", "expected", "setting"), INTEGERS, ids=lambda one: getattr(one, "__name__", None))
+def test_integers(name: str, dtype: Any, tensors: Any, expected: Any, setting: dict[str, Any], device: int) -> None:
     arrays = [np.array(one, dtype) for one in tensors]
     if name == "SoftplusBackward":
         arrays.append(np.array([0, 50], np.int32))
@@ -435,7 +435,7 @@ def test_numbers_that_are_accepted(name: str, changes: dict[str, Any]) -> None:
     assert meta(name).but(**changes).status() == 0
 
 
-def test_a_floating_threshold_of_whole_numbers(device: int) -> None:
+def test_a_floating_threshold_of_integers(device: int) -> None:
     """The promoted type has to be castable to that of the result."""
     whole = Meta((2,), np.int32)
     assert call("Threshold", whole, out=whole, threshold=0.5, value=1).status() == ACLNN_ERR_PARAM_INVALID

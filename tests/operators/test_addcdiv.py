@@ -53,7 +53,7 @@ def called(operator: str, x: Any, y: Any, z: Any, value: Any, out: Any) -> Case:
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_whole_numbers_are_divided_towards_zero(operator: str, device: int) -> None:
+def test_integers_are_divided_towards_zero(operator: str, device: int) -> None:
     y, z = np.array([7, -7, 7, -7, 5, 2**62 + 1]), np.array([2, 2, -2, -2, 0, 1])
     found = called(operator, np.ones(6, np.int64), y, z, 2, np.zeros(6, np.int64)).run()
     assert found.tolist() == [7, -5, -5, 7, 1, (2 * (2**62 + 1) + 1 + 2**63) % 2**64 - 2**63]

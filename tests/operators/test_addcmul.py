@@ -53,14 +53,14 @@ def called(operator: str, x: Any, y: Any, z: Any, value: Any, out: Any) -> Case:
 
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
-def test_whole_numbers_wrap_around(operator: str, dtype: Any, device: int) -> None:
+def test_integers_wrap_around(operator: str, dtype: Any, device: int) -> None:
     x, y, z = (np.array(values, dtype) for values in ([1, 100, 3, 0], [2, 100, 7, 9], [3, 2, 5, 1]))
     wide = x.astype(np.int64) + 3 * y.astype(np.int64) * z.astype(np.int64)
     np.testing.assert_array_equal(called(operator, x, y, z, 3, np.zeros(4, dtype)).run(), wide.astype(dtype))
 
 
 def test_value_is_converted_to_the_type_of_the_computation(device: int) -> None:
-    """A FLOAT value among whole numbers counts without its fraction."""
+    """A FLOAT value among integers counts without its fraction."""
     ones = np.ones(3, np.int32)
     assert called("aclnnAddcmul", ones, ones, ones, 2.75, np.zeros(3, np.int32)).run().tolist() == [3, 3, 3]
 

@@ -53,7 +53,7 @@ def test_values(device: int, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint8], ids=str)
-def test_whole_numbers_are_compared_as_such(dtype: Any, device: int) -> None:
+def test_integers_are_compared_as_such(dtype: Any, device: int) -> None:
     """Neighbours of the largest INT64 have one float64."""
     top = np.iinfo(dtype).max
     x = np.array([top - 1, top, top - 1, np.iinfo(dtype).min], dtype)

@@ -58,7 +58,7 @@ def valid(operation: str = "Add", dtype: Any = FLOAT, scalar: bool = False, inpl
 
 
 def seen(values: Any, via: np.dtype) -> Array:
-    """An input as the computing type holds it, in the widest type of its kind; whole numbers as Python's."""
+    """An input as the computing type holds it, in the widest type of its kind; integers as Python's."""
     values = np.asarray(values)
     if level(via) < 2:
         wrapped = values.astype(np.int64) if via == BOOL else values.astype(via)
@@ -69,7 +69,7 @@ def seen(values: Any, via: np.dtype) -> Array:
 
 
 def assert_right(operation: str, x: Array, y: Any, alpha: Any, via: np.dtype, result: Array) -> None:
-    """The formula in exact whole numbers, or in the widest type of the kind."""
+    """The formula in exact integers, or in the widest type of the kind."""
     sign = SIGNS[operation]
     left, right = seen(x, via), seen(y, via)
     with np.errstate(all="ignore"):
@@ -222,7 +222,7 @@ def test_infinities_and_nan(operation: str, dtype: np.dtype, device: int) -> Non
 
 
 def test_truth_values(device: int) -> None:
-    """Sums are whole numbers, and what is not zero is true."""
+    """Sums are integers, and what is not zero is true."""
     x, y = np.array([0, 0, 1, 1], np.bool_), np.array([0, 1, 0, 1], np.bool_)
     for operation, expected in (("Add", [0, 1, 1, 1]), ("Sub", [0, 1, 1, 0]), ("Mul", [0, 0, 0, 1])):
         for dtype in (BOOL, np.int32, FLOAT):

@@ -35,7 +35,7 @@ class Row(NamedTuple):
     forms: dict[str, str]
     """Its forms, and the products that have them."""
     whole: Callable[[int, int], Any] | None = None
-    """Of whole numbers, where they stay whole numbers."""
+    """Of integers, where they stay integers."""
     low: float = -50
     high: float = 50
     positive: bool = False
@@ -189,7 +189,7 @@ def drawn(row: Row, shape: tuple[int, ...], dtype: Any, seed: int, *, second: bo
 
 
 def golden(row: Row, x: Array, y: Array, via: Any) -> Array:
-    """The formula of every pair of elements, in Python's numbers; whole numbers wrap around."""
+    """The formula of every pair of elements, in Python's numbers; integers wrap around."""
     left, right = (values.astype(via).astype(object) if via in UNSIGNED else seen(values, via) for values in np.broadcast_arrays(x, y))
     whole = row.whole if level_of(via) < 2 else None
     found = [(whole or row.function)(*pair) for pair in zip(left.ravel().tolist(), right.ravel().tolist(), strict=True)]
@@ -200,7 +200,7 @@ def golden(row: Row, x: Array, y: Array, via: Any) -> Array:
 
 
 def assert_right(result: Array, expected: Array, via: Any) -> None:
-    """As accurate as promised: whole numbers and truth values are exact."""
+    """As accurate as promised: integers and truth values are exact."""
     assert result.shape == expected.shape
     if not result.size:
         return
@@ -209,7 +209,7 @@ def assert_right(result: Array, expected: Array, via: Any) -> None:
     elif result.dtype not in FLOATS:
         np.testing.assert_allclose(result, expected, rtol=64 * float(np.finfo(via).eps), atol=1e-15)
     else:
-        # Whole numbers are computed as FLOAT.
+        # Integers are computed as FLOAT.
         assert_accurate(result, expected, via=FLOAT if via not in FLOATS else via)
 
 
@@ -254,7 +254,7 @@ def test_values_of_one_type(name: str, form: str, device: int, data: st.DataObje
     case, x, y = draw_call(data, name, form, dtype, dtype, out)
     result, expected = case.run(data.draw(layouts)), golden(row, x, y, dtype)
     if level_of(dtype) < 2 and row.whole is None and name not in TRUTH and out != FLOAT:
-        return  # cast back to whole numbers: see below
+        return  # cast back to integers: see below
     assert_right(result, expected, dtype)
 
 
@@ -279,7 +279,7 @@ def test_values_of_two_types(name: str, device: int, data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize("out", [np.int32, np.float32, np.float64, np.complex64], ids=lambda dtype: dtype.__name__)
-def test_quotients_of_whole_numbers(out: Any, device: int) -> None:
+def test_quotients_of_integers(out: Any, device: int) -> None:
     """They are floating-point numbers, which a whole result rounds towards zero."""
     x, y = np.array([7, -7, 1, -9, 0], np.int32), np.array([2, 2, 3, 4, 5], np.int32)
     exact = x / y
@@ -288,7 +288,7 @@ def test_quotients_of_whole_numbers(out: Any, device: int) -> None:
     assert call("InplaceDiv", x, y, None).run().tolist() == [3, -3, 0, -2, 0]
 
 
-def test_logarithms_of_whole_numbers(device: int) -> None:
+def test_logarithms_of_integers(device: int) -> None:
     x, y = np.array([3, 0, 2], np.int64), np.array([8, 0, 3], np.int64)
     assert call("XLogYTensor", x, y, np.zeros(3, np.int64)).run().tolist() == [6, 0, 2]
     assert call("InplaceXLogYTensor", x, y, None).run().tolist() == [6, 0, 2]
@@ -376,7 +376,7 @@ def test_shifts(device: int) -> None:
     assert call("LeftShift", np.array([-9, 9]), np.array([-1, -2]), np.zeros(2, np.int64)).run().tolist() == [0, 0]
 
 
-def test_whole_numbers_that_wrap_around(device: int) -> None:
+def test_integers_that_wrap_around(device: int) -> None:
     low = -(2**31)
     x, y = np.array([low, low, 5], np.int32), np.array([-1, 0, 0], np.int32)
     assert call("FloorDivide", x, y, x.copy()).run().tolist() == [low, 0, 0]

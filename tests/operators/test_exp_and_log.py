@@ -18,8 +18,8 @@ from tests.operators.case import Array, Case, Meta, numbers
 from tests.operators.drawing import float_dtypes, floats, layouts, shapes
 
 DOUBLE, COMPLEX = np.dtype(np.float64), [np.dtype(np.complex64), np.dtype(np.complex128)]
-WHOLE = {"Exp": [np.bool_, np.int64], "Log": [np.bool_, np.int8, np.uint8, np.int16, np.int32, np.int64]}
-OPERATIONS = list(WHOLE)
+INTEGERS = {"Exp": [np.bool_, np.int64], "Log": [np.bool_, np.int8, np.uint8, np.int16, np.int32, np.int64]}
+OPERATIONS = list(INTEGERS)
 LIMITS = {"Exp": (0.0, math.inf), "Log": (-math.inf, math.inf)}
 """At minus and plus infinity, or at the end of the domain."""
 
@@ -81,8 +81,8 @@ def test_wide_types(operation: str, dtype: np.dtype, device: int) -> None:
     np.testing.assert_allclose(inplace(operation, x).run(), golden(operation, x), rtol=4 * float(np.finfo(dtype).eps))
 
 
-@pytest.mark.parametrize(("operation", "dtype"), [(o, d) for o in OPERATIONS for d in WHOLE[o]])
-def test_whole_numbers_are_taken_as_floats(operation: str, dtype: type, device: int) -> None:
+@pytest.mark.parametrize(("operation", "dtype"), [(o, d) for o in OPERATIONS for d in INTEGERS[o]])
+def test_integers_are_taken_as_floats(operation: str, dtype: type, device: int) -> None:
     x = np.array([0, 1, 1, 0, 1]).astype(dtype) if dtype is np.bool_ else np.array([0, 1, 2, 3, 70], dtype)
     for out in (*FLOATS, DOUBLE):
         result = call(operation, x, np.zeros(5, out)).run()

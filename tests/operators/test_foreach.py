@@ -59,7 +59,7 @@ def test_in_place(name: str, of: str, dtype: Any, device: int, chip) -> None:
 
 @pytest.mark.parametrize("name", ["Exp", "Expm1"])
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8])
-def test_whole_numbers_are_cast_back(name: str, dtype: Any, device: int) -> None:
+def test_integers_are_cast_back(name: str, dtype: Any, device: int) -> None:
     x = [np.array([0, 1, 2, 3, 4], dtype), np.array([[1]], dtype)]
     results = foreach(name, x, [np.zeros_like(one) for one in x]).results()
     for result, one in zip(results, x, strict=True):
@@ -68,7 +68,7 @@ def test_whole_numbers_are_cast_back(name: str, dtype: Any, device: int) -> None
 
 
 @pytest.mark.parametrize(("name", "dtypes"), [("Neg", "hbi"), ("Sign", "biq")])
-def test_whole_numbers_stay_whole(name: str, dtypes: str, device: int) -> None:
+def test_integers_stay_whole(name: str, dtypes: str, device: int) -> None:
     for dtype in dtypes:
         x = [np.array([-7, 0, 100], dtype), np.array([-1], dtype)]
         results = foreach(name, x, [np.zeros_like(one) for one in x]).results(1)

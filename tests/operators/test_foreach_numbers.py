@@ -112,7 +112,7 @@ def test_every_member_is_what_the_formula_gives(name: str, device: int, data: st
 
 @pytest.mark.parametrize("name", [name for name in forms() if "Div" not in name and "div" not in name and "Lerp" not in name])
 @pytest.mark.parametrize("dtype", [np.int32, np.int16, np.int8, np.uint8], ids=lambda dtype: dtype.__name__)
-def test_whole_numbers_stay_whole(name: str, dtype: Any, device: int, chip) -> None:
+def test_integers_stay_whole(name: str, dtype: Any, device: int, chip) -> None:
     chip(chip_of(name))
     case = call(name, dtype)
     lists = next(kind.member for _, kind in case.declared.parameters if isinstance(kind, ListKind))
@@ -133,7 +133,7 @@ def test_a_fraction_is_no_number_for_whole_tensors(name: str) -> None:
     assert f"{number} has dtype" in message()
 
 
-def test_powers_of_whole_numbers(device: int) -> None:
+def test_powers_of_integers(device: int) -> None:
     x, y = np.array([2, 2, 1, -1, -1, 0, 3], np.int32), np.array([-1, 31, -5, -3, -2, 0, 40], np.int32)
     (result,) = Case("aclnnForeachPowList", {"x1": [x], "x2": [y], "out": [np.zeros(7, np.int32)]}).results()
     assert result.tolist() == [0, -(2**31), 1, -1, 1, 1, (3**40 + 2**31) % 2**32 - 2**31]

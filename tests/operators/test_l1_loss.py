@@ -1,4 +1,4 @@
-"""aclnnL1Loss: whole numbers, which no other element-wise loss takes."""
+"""aclnnL1Loss: integers, which no other element-wise loss takes."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from tests.operators.losses import BY_NAME, MEAN, NONE, SUM
 
 L1 = BY_NAME["aclnnL1Loss"]
 INT64 = np.dtype(np.int64)
-WHOLE = {"self": np.array([[1 << 62, -5], [7, 0]]), "target": np.array([[3, 4], [-(1 << 40), 0]])}
+INTEGERS = {"self": np.array([[1 << 62, -5], [7, 0]]), "target": np.array([[3, 4], [-(1 << 40), 0]])}
 
 
 @pytest.mark.parametrize("out", [INT64, *FLOATS], ids=str)
-def test_whole_numbers_are_exact(out: np.dtype, device: int) -> None:
+def test_integers_are_exact(out: np.dtype, device: int) -> None:
     exact = np.array([[(1 << 62) - 3, 9], [(1 << 40) + 7, 0]])
-    assert_equal(L1.case(WHOLE, NONE, out).run(), exact if out == INT64 else rounded(exact, out))
-    small = {name: array % 1000 for name, array in WHOLE.items()}
+    assert_equal(L1.case(INTEGERS, NONE, out).run(), exact if out == INT64 else rounded(exact, out))
+    small = {name: array % 1000 for name, array in INTEGERS.items()}
     total = sum(abs(a - b) for a, b in zip(small["self"].ravel(), small["target"].ravel(), strict=True))
     assert_equal(L1.case(small, SUM, out).run(), total if out == INT64 else rounded(total, out))
 
 
 @pytest.mark.parametrize("reduction", [MEAN, SUM])
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
-def test_whole_numbers_are_rounded_to_the_type_they_meet(dtype: np.dtype, reduction: int, device: int) -> None:
+def test_integers_are_rounded_to_the_type_they_meet(dtype: np.dtype, reduction: int, device: int) -> None:
     """2 ** 24 + 1 has no float of its own, and neither has 1025 in any half type."""
     for number in ((1 << 24) + 1, 2049):
         inputs = {"self": np.array([number]), "target": np.array([1], dtype)}

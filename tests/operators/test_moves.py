@@ -340,7 +340,7 @@ def test_series(dtype: Any, device: int) -> None:
     assert_equal(result, [3, 2.5, 2, 1.5, 1, 0.5, 0])
 
 
-def test_series_of_whole_numbers(device: int) -> None:
+def test_series_of_integers(device: int) -> None:
     assert Case("aclnnLinspace", {"start": 0, "end": 10, "steps": 4, "out": np.zeros(4, np.int32)}).run().tolist() == [0, 3, 6, 10]
     big = 2**60 + 1
     assert Case("aclnnRange", {"start": big, "end": big + 5, "step": 2, "out": np.zeros(3, np.int64)}).run().tolist() == [

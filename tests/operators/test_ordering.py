@@ -188,7 +188,7 @@ def test_many_equal_numbers(device: int) -> None:
     assert places.tolist() == [*range(0, 70000, 1000), *range(1, 31)]
 
 
-def test_whole_numbers_are_compared_as_such(device: int) -> None:
+def test_integers_are_compared_as_such(device: int) -> None:
     """Neighbours of the largest INT64 have one float64."""
     top = 2**63 - 1
     x = np.array([top - 1, top, -top - 1, top - 2], np.int64)

@@ -56,7 +56,7 @@ def test_powers_of_wide_types(dtype: Any, device: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
-def test_powers_of_whole_numbers(dtype: Any, device: int, chip) -> None:
+def test_powers_of_integers(dtype: Any, device: int, chip) -> None:
     """They wrap around, on some chips they stop at the ends of their range; negative powers of all but 1 and -1 are 0."""
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     bases = [base for base in (-3, -2, -1, 0, 1, 2, 3, 7, 11, high, low) if low <= base <= high]

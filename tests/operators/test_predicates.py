@@ -109,7 +109,7 @@ def test_nearly_equal(dtype: Any, nan: bool, device: int) -> None:
     assert close(x[:, None], y, 0.125, 0.125, nan, np.zeros((10, 10), np.bool_)).run(2).diagonal().tolist() == expected
 
 
-def test_nearly_equal_whole_numbers(device: int, chip) -> None:
+def test_nearly_equal_integers(device: int, chip) -> None:
     x, y = np.array([2**60, 7, -3], np.int64), np.array([2**60 + 1, 9, 3], np.int64)
     assert close(x, y, 0, 0, False, np.zeros(3, np.bool_)).run().tolist() == [False, False, False]
     assert close(x, y, 0, 2, False, np.zeros(3, np.bool_)).run().tolist() == [True, True, False]

@@ -1,4 +1,4 @@
-"""Products of whole numbers: aclnnQuantMatmulV3 and V4."""
+"""Products of integers: aclnnQuantMatmulV3 and V4."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def factors(k: int = K, seed: int = 1) -> tuple[Array, Array]:
 
 SCALE = np.abs(numbers((N,), FLOAT, 3)) * np.float32(0.01) + np.float32(0.001)
 TOKEN = np.abs(numbers((M,), FLOAT, 4)) + np.float32(0.1)
-WHOLE = numbers((N,), INT32, 5, 1000)
+INTEGERS = numbers((N,), INT32, 5, 1000)
 
 
 @pytest.mark.parametrize("bias", [None, INT32, FLOAT, BF16], ids=str)
@@ -75,7 +75,7 @@ WHOLE = numbers((N,), INT32, 5, 1000)
 @pytest.mark.parametrize("scale", [SCALE, SCALE[:1], SCALE.astype(BF16)], ids=["all", "one", "BF16"])
 def test_scales(bias: Any, token: Any, scale: Array, device: int) -> None:
     x1, x2 = factors()
-    added = None if bias is None else WHOLE if bias == INT32 else numbers((N,), bias, 6, 3)
+    added = None if bias is None else INTEGERS if bias == INT32 else numbers((N,), bias, 6, 3)
     case = product(x1, x2, scale, np.zeros((M, N), BF16), token=token, bias=added)
     expected = golden(x1, x2, scale, token=token, bias=added)
     assert_close(case.run(), expected)
@@ -103,9 +103,9 @@ def test_packed_scales(device: int) -> None:
     x1, x2 = factors()
     scale = (SCALE.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
     for codes in (codes_of(scale), codes_of(scale).view(np.int64)):
-        case = product(x1, x2, codes, np.zeros((M, N), FLOAT16), bias=WHOLE)
-        assert_close(case.run(), golden(x1, x2, scale, bias=WHOLE))
-        assert_close(third(case).run(), golden(x1, x2, scale, bias=WHOLE))
+        case = product(x1, x2, codes, np.zeros((M, N), FLOAT16), bias=INTEGERS)
+        assert_close(case.run(), golden(x1, x2, scale, bias=INTEGERS))
+        assert_close(third(case).run(), golden(x1, x2, scale, bias=INTEGERS))
 
 
 def test_results_of_eight_bits(device: int) -> None:
@@ -124,7 +124,7 @@ def test_results_of_eight_bits(device: int) -> None:
 def test_batches(shapes: tuple[tuple[int, ...], tuple[int, ...]], device: int) -> None:
     x1, x2 = numbers(shapes[0], INT8, 1, 40), numbers(shapes[1], INT8, 2, 40)
     batch = np.broadcast_shapes(shapes[0][:-2], shapes[1][:-2])
-    bias = numbers((*batch, 1, N), INT32, 5, 1000) if len(batch) == 1 else WHOLE
+    bias = numbers((*batch, 1, N), INT32, 5, 1000) if len(batch) == 1 else INTEGERS
     result = product(x1, x2, SCALE, np.zeros((*batch, M, N), BF16), bias=bias).run()
     assert_close(result, golden(x1, x2, SCALE, bias=bias))
 
@@ -224,12 +224,12 @@ def test_the_second_version(device: int, chip: Any) -> None:
     x1, x2 = factors()
     names = ("x1", "x2", "bias", "deqScale", "adjX1", "adjX2", "out")
     scale = (SCALE.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
-    values = (x1, np.ascontiguousarray(x2.T), WHOLE, codes_of(scale), False, True, np.zeros((M, N), FLOAT16))
+    values = (x1, np.ascontiguousarray(x2.T), INTEGERS, codes_of(scale), False, True, np.zeros((M, N), FLOAT16))
     case = Case("aclnnQuantMatmulV2", dict(zip(names, values, strict=True)))
-    assert_close(case.run(), golden(x1, x2, scale, bias=WHOLE))
+    assert_close(case.run(), golden(x1, x2, scale, bias=INTEGERS))
     assert case.but(adjX2=False).status() == ACLNN_ERR_PARAM_INVALID
     assert case.but(deqScale=codes_of(scale)[:5]).status() == ACLNN_ERR_PARAM_INVALID
-    assert case.but(bias=WHOLE[:5]).status() == ACLNN_ERR_PARAM_INVALID
+    assert case.but(bias=INTEGERS[:5]).status() == ACLNN_ERR_PARAM_INVALID
     assert case.but(deqScale=None).status() == ACLNN_ERR_PARAM_NULLPTR
     assert products_of(case, chip) == {"A3", "A2"}
 

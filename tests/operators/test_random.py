@@ -194,11 +194,11 @@ def test_normal_of_a_single_deviation_for_nothing(device: int, chip: Callable[[s
     assert call.but(out=Meta((2, 4), FLOAT)).status() == ACLNN_ERR_PARAM_INVALID
 
 
-# Whole numbers
+# Integers
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, DOUBLE, *map(np.dtype, "bBhiq"), np.dtype(np.complex64)], ids=str)
-def test_whole_numbers(dtype: np.dtype[Any], device: int) -> None:
+def test_integers(dtype: np.dtype[Any], device: int) -> None:
     drawn = Case("aclnnInplaceRandom", {"selfRef": np.zeros(MANY, dtype), "from": 3, "to": 13, **SEED}).run().real.astype(np.float64)
     counts = np.array([(drawn == value).sum() for value in range(3, 13)])
     assert counts.sum() == MANY
@@ -206,7 +206,7 @@ def test_whole_numbers(dtype: np.dtype[Any], device: int) -> None:
 
 
 @pytest.mark.parametrize(("low", "high"), [(-(2**63), 2**63 - 1), (-5, 2**62), (2**63 - 2, 2**63 - 1), (0, 2**33)])
-def test_whole_numbers_of_64_bits(low: int, high: int, device: int) -> None:
+def test_integers_of_64_bits(low: int, high: int, device: int) -> None:
     drawn = Case("aclnnInplaceRandom", {"selfRef": np.zeros(MANY, np.int64), "from": low, "to": high, **SEED}).run()
     assert drawn.min() >= low
     assert drawn.max() < high
@@ -217,7 +217,7 @@ def test_whole_numbers_of_64_bits(low: int, high: int, device: int) -> None:
 @pytest.mark.parametrize(
     ("dtype", "largest"), [("?", 1), ("b", 127), ("B", 255), ("h", 2**15 - 1), (FLOAT16, 2**11), (BF16, 2**8)], ids=str
 )
-def test_whole_numbers_without_limits(dtype: Any, largest: int, device: int, chip: Callable[[str], None]) -> None:
+def test_integers_without_limits(dtype: Any, largest: int, device: int, chip: Callable[[str], None]) -> None:
     chip(NEWEST)
     drawn = Case("aclnnInplaceRandomWithoutFromTo", {"selfRef": np.zeros(MANY, dtype), **SEED}).run().astype(np.float64)
     assert drawn.min() == 0

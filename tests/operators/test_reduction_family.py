@@ -203,7 +203,7 @@ def wrapped(value: int, dtype: np.dtype) -> int:
 
 
 @every
-def test_whole_numbers_and_truth_values(name: str, device: int) -> None:
+def test_integers_and_truth_values(name: str, device: int) -> None:
     row = TABLE[name]
     for dtype in sorted(taken(name) & {*INTEGERS, BOOL}, key=str):
         x = np.random.default_rng(3).integers(0 if dtype.kind in "ub" else -9, 2 if dtype == BOOL else 9, (4, 3, 5)).astype(dtype)
@@ -219,7 +219,7 @@ def test_whole_numbers_and_truth_values(name: str, device: int) -> None:
                 assert result.ravel().tolist() == [wrapped(math.trunc(value), result.dtype) for value in found]
 
 
-def test_whole_numbers_keep_their_digits(device: int) -> None:
+def test_integers_keep_their_digits(device: int) -> None:
     x = np.array([2**53 + 1, 2**53 + 3, -(2**40)], np.int64)
     assert call("Mean", x[:2], [0], False, ()).run() == 2**53 + 2
     assert call("Mean", np.array([-3, -4], np.int8), [0], False, ()).run() == -3

@@ -124,7 +124,7 @@ def test_sums_of_floats(device: int, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("out", INTEGERS, ids=str)
 @pytest.mark.parametrize("dtype", [*INTEGERS, BOOL], ids=str)
-def test_sums_of_whole_numbers_wrap_around(dtype: np.dtype, out: np.dtype, device: int) -> None:
+def test_sums_of_integers_wrap_around(dtype: np.dtype, out: np.dtype, device: int) -> None:
     x = any_numbers((30, 4), dtype)
     low, modulus = np.iinfo(out).min, 2 ** (8 * out.itemsize)
     exact = [(sum(int(value) for value in column) - low) % modulus + low for column in x.T]

@@ -77,7 +77,7 @@ def lines(scale: Array, rows: int, columns: int, high: int, long: int) -> Array:
     return np.repeat(np.repeat(scale.astype(np.float64), high, axis=0)[:rows], long, axis=1)[:, :columns]
 
 
-def test_whole_numbers(device: int) -> None:
+def test_integers(device: int) -> None:
     """As the fourth version: exact sums, and the same table."""
     x1, x2 = numbers((5, 48), INT8, 1, 40), numbers((48, 32), INT8, 2, 40)
     rows, columns = np.abs(numbers((5,), FLOAT, 3)), np.abs(numbers((32,), FLOAT, 4)) * np.float32(0.01)
@@ -122,7 +122,7 @@ def test_blocks(flags: tuple[bool, bool], high: int, chip: Any, device: int) -> 
         assert_close(result, left * lines(first, m, k, high, 128), right * lines(second, k, n, 128, 128))
 
 
-def test_blocks_of_whole_numbers(device: int) -> None:
+def test_blocks_of_integers(device: int) -> None:
     m, k, n = 3, 512, 256
     x1, x2 = numbers((m, k), INT8, 1, 40), numbers((n, k), INT8, 2, 40)
     first, second, bias = np.abs(numbers((m, 4), FLOAT, 3)), np.abs(numbers((2, 4), FLOAT, 4)), numbers((n,), FLOAT, 5)
@@ -202,24 +202,24 @@ def test_groups_of_rows(device: int) -> None:
 
 
 H = FLOAT16
-WHOLE = fifth(Meta((5, 48), INT8), Meta((48, 32), INT8), Meta((5,), FLOAT), Meta((32,), FLOAT), Meta((5, 32), H))
+INTEGERS = fifth(Meta((5, 48), INT8), Meta((48, 32), INT8), Meta((5,), FLOAT), Meta((32,), FLOAT), Meta((5, 32), H))
 BLOCKS = fifth(Meta((5, 256), E4M3), Meta((256, 128), E4M3), Meta((5, 2), FLOAT), Meta((2, 1), FLOAT), Meta((5, 128), H))
 PAIRS = fifth(Meta((5, 64), E4M3), Meta((64, 8), E4M3), Meta((5, 1, 2), E8M0), Meta((1, 8, 2), E8M0), Meta((5, 8), H))
 FLAT = fifth(Meta((5, 64), E4M3), Meta((64, 8), E4M3), Meta((5,), FLOAT), Meta((8,), FLOAT), Meta((5, 8), FLOAT))
 
 WRONG: list[tuple[Case, dict[str, Any]]] = [
-    (WHOLE, {"x1": Meta((5, 47), INT8)}),
-    (WHOLE, {"x1": Meta((5, 48), np.uint8)}),
-    (WHOLE, {"x1Offset": Meta((5,), FLOAT)}),
-    (WHOLE, {"yScale": Meta((1, 32), np.uint64)}),
-    (WHOLE, {"yOffset": Meta((32,), FLOAT)}),
-    (WHOLE, {"yOffset": Meta((32,), BF16)}),
-    (WHOLE, {"x2Scale": Meta((0,), FLOAT)}),
-    (WHOLE, {"x1Scale": Meta((4,), FLOAT)}),
-    (WHOLE, {"x2Scale": Meta((31,), FLOAT)}),
-    (WHOLE, {"x1Scale": None}),
-    (WHOLE, {"bias": Meta((31,), INT32)}),
-    (WHOLE, {"out": Meta((32, 5), H)}),
+    (INTEGERS, {"x1": Meta((5, 47), INT8)}),
+    (INTEGERS, {"x1": Meta((5, 48), np.uint8)}),
+    (INTEGERS, {"x1Offset": Meta((5,), FLOAT)}),
+    (INTEGERS, {"yScale": Meta((1, 32), np.uint64)}),
+    (INTEGERS, {"yOffset": Meta((32,), FLOAT)}),
+    (INTEGERS, {"yOffset": Meta((32,), BF16)}),
+    (INTEGERS, {"x2Scale": Meta((0,), FLOAT)}),
+    (INTEGERS, {"x1Scale": Meta((4,), FLOAT)}),
+    (INTEGERS, {"x2Scale": Meta((31,), FLOAT)}),
+    (INTEGERS, {"x1Scale": None}),
+    (INTEGERS, {"bias": Meta((31,), INT32)}),
+    (INTEGERS, {"out": Meta((32, 5), H)}),
     (BLOCKS, {"x1Scale": Meta((5, 1), FLOAT)}),
     (BLOCKS, {"x2Scale": Meta((1, 2), FLOAT)}),
     (BLOCKS, {"groupSize": 64}),
@@ -248,10 +248,10 @@ def test_parameter_errors(call: Case, changes: dict[str, Any], chip: Any) -> Non
 
 def test_null_pointers_and_products(chip: Any) -> None:
     for name in ("x1", "x2", "x2Scale", "out"):
-        assert WHOLE.but(**{name: None}).status() == ACLNN_ERR_PARAM_NULLPTR
-    assert WHOLE.but(yOffset=Meta((0,), BF16), bias=Meta((0,), INT32)).status() == 0  # as torch_npu has it
-    assert products_of(WHOLE, chip) == {"950", "A3", "A2", "310P"}
-    blocked = Case("aclnnQuantMatmulWeightNz", WHOLE.arguments)
+        assert INTEGERS.but(**{name: None}).status() == ACLNN_ERR_PARAM_NULLPTR
+    assert INTEGERS.but(yOffset=Meta((0,), BF16), bias=Meta((0,), INT32)).status() == 0  # as torch_npu has it
+    assert products_of(INTEGERS, chip) == {"950", "A3", "A2", "310P"}
+    blocked = Case("aclnnQuantMatmulWeightNz", INTEGERS.arguments)
     assert products_of(blocked, chip) == {"950", "A3", "A2", "310P"}
     chip("Ascend910B1")
     assert FLAT.status() == BLOCKS.status() == ACLNN_ERR_PARAM_INVALID

@@ -118,7 +118,7 @@ def test_extremes(name: str, better: Callable[[float, float], bool], device: int
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64], ids=str)
-def test_whole_numbers(dtype: Any, device: int) -> None:
+def test_integers(dtype: Any, device: int) -> None:
     x = np.random.default_rng(1).integers(np.iinfo(dtype).min, np.iinfo(dtype).max, (5, 7), dtype)
     bits, low = 8 * x.itemsize, int(np.iinfo(dtype).min)
     rows = x.tolist()

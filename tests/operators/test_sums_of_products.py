@@ -167,7 +167,7 @@ def test_addmv_of_other_types(dtype: Any, device: int) -> None:
     np.testing.assert_allclose(result, golden.astype(out), rtol=1e-14)
 
 
-def test_addmv_of_whole_numbers_with_a_fraction(device: int) -> None:
+def test_addmv_of_integers_with_a_fraction(device: int) -> None:
     a, b, added = np.array([[1, 2]], np.int32), np.array([3, 4], np.int32), np.array([5], np.int32)
     assert addmv(added, a, b, 0.5, 1.0, np.zeros(1, FLOAT)).run().tolist() == [10.5]
     assert addmv(added, a, b, 0.5, 1.0, np.zeros(1, np.int32)).status() == ACLNN_ERR_PARAM_INVALID

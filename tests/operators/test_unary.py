@@ -35,7 +35,7 @@ class Row(NamedTuple):
     at: tuple[float, ...]
     products: str
     whole: bool = False
-    """Whether whole numbers stay whole numbers."""
+    """Whether integers stay integers."""
     complex: Callable[[complex], complex] | None = None
 
 
@@ -207,7 +207,7 @@ def test_wide_types(name: str, device: int) -> None:
 
 
 @every
-def test_whole_numbers(name: str, device: int) -> None:
+def test_integers(name: str, device: int) -> None:
     row = TABLE[name]
     for dtype in sorted(taken(name) & {np.dtype(one) for one in "?bBhHiIqQ"}, key=str):
         x = np.clip(np.array([0, 1, 2, 3, 7, 120, 1, 0]), math.ceil(row.low), min(9, int(row.high)) if not row.whole else None).astype(
@@ -219,7 +219,7 @@ def test_whole_numbers(name: str, device: int) -> None:
             assert_accurate(plain(name, x, np.zeros(x.shape, np.float32)).run(2), golden(row.function, x))
 
 
-def test_whole_numbers_wrap_around_and_keep_their_digits(device: int) -> None:
+def test_integers_wrap_around_and_keep_their_digits(device: int) -> None:
     least, most = -(2**63), 2**63 - 1
     x = np.array([least, most, -most, 2**53 + 1], np.int64)
     assert plain("Neg", x, x.copy()).run().tolist() == [least, -most, most, -(2**53) - 1]
@@ -271,7 +271,7 @@ def test_shapes_and_types_that_do_not_fit(name: str) -> None:
         assert plain(name, Meta((2, 3), np.complex64), Meta((2, 3), np.float64)).status() == ACLNN_ERR_PARAM_INVALID
 
 
-def test_an_exponential_of_whole_numbers_is_real() -> None:
+def test_an_exponential_of_integers_is_real() -> None:
     assert plain("Exp", Meta((2,), np.int64), Meta((2,), np.complex64)).status() == ACLNN_ERR_PARAM_INVALID
 
 

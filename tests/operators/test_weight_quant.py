@@ -145,7 +145,7 @@ def test_a_layer_as_llama_cpp_gives_it(device: int) -> None:
 
 
 def test_scales_of_64_bits(device: int) -> None:
-    """Products of whole numbers are scaled at the end."""
+    """Products of integers are scaled at the end."""
     x, weight = numbers((M, K), FLOAT16, 1), numbers((N, K), np.int8, 2, 40)
     scale, offset = (0.125 * (1 + np.arange(N) % 3)).astype(np.float32), np.arange(N, dtype=np.int32) - 30
     codes = scale.view(np.uint32).astype(np.uint64) | np.uint64(1 << 46)

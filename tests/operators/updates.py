@@ -37,7 +37,7 @@ def combined(x: Array, updates: list[Update], how: str) -> Array:
 
 
 def quotient(old: Any, new: Any) -> Any:
-    """Of whole numbers without what is behind the point."""
+    """Of integers without what is behind the point."""
     return int(old / new) if isinstance(old, int) else old / new
 
 

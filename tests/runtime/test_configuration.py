@@ -67,7 +67,7 @@ def test_number_of_devices_that_means_nothing(count: str) -> None:
     program = "print(acl.aclInit(None)); print(acl.aclrtGetDeviceCount()); print(acl.aclrtSetDevice(0)); print(acl.aclGetRecentErrMsg())"
     init, counted, bound, *text = output(program, ACL_EMU_DEVICES=count)
     assert (init, counted, bound) == ("500000", "(0, 500000)", "500000")
-    assert f"ACL_EMU_DEVICES='{count}' must be a whole number from 1 to 64" in " ".join(text)
+    assert f"ACL_EMU_DEVICES='{count}' must be an integer from 1 to 64" in " ".join(text)
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,9 @@ def test_gradients_of_distances(device):
 
 def test_gradients_of_distances_between_points_that_broadcast(device):
     """The output is as the points were before: it gets the sum."""
-    first, second, grad = (np.random.default_rng(seed).normal(size=shape) for seed, shape in ((1, (3, 4)), (2, (2, 1, 5, 4)), (3, (2, 1, 3, 5))))
+    first, second, grad = (
+        np.random.default_rng(seed).normal(size=shape) for seed, shape in ((1, (3, 4)), (2, (2, 1, 5, 4)), (3, (2, 1, 3, 5)))
+    )
     apart = first[:, None] - second[..., None, :, :]
     distances = np.sqrt((apart**2).sum(axis=-1))
     expected = (grad[..., None] * apart / distances[..., None]).sum(axis=(0, 3))
@@ -231,7 +233,9 @@ def test_gradients_of_long_short_term_memory(device, apart):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("attributes", [{}, {"gate_order": "ifjo", "direction": "REDIRECTIONAL"}, {"gate_order": "ifjo", "time_major": False}])
+@pytest.mark.parametrize(
+    "attributes", [{}, {"gate_order": "ifjo", "direction": "REDIRECTIONAL"}, {"gate_order": "ifjo", "time_major": False}]
+)
 def test_long_short_term_memory_that_is_not_emulated(device, attributes):
     x, weight, bias, h, c = memory_inputs()
     inputs = [*single(x, weight, bias), ABSENT, *single(h[None], c[None])]

@@ -168,7 +168,7 @@ def test_ways_to_write_an_argument() -> None:
         (("self=4x8:FLOAT:strides=1",), "1 strides for 2 dimensions"),
         (("self=4:FLOAT:colour=red",), "colour=red is not understood"),
         (("self=4:FLOAT:format=XY",), "XY is no format"),
-        (("self=4:FLOAT", "target=4:FLOAT", "reduction=most"), "expected a whole number"),
+        (("self=4:FLOAT", "target=4:FLOAT", "reduction=most"), "expected an integer"),
         (("self=4:FLOAT", "target=4:FLOAT", f"reduction={2**70}"), "must fit int64_t"),
     ],
 )

@@ -180,9 +180,9 @@ def _check_pointers(call: str, target: int, source: int, kind: int, kinds: tuple
         raise InvalidParam(f"kind is {kind}, expected one of {list(kinds)} for {call}")
 
 
-def _check_room(room: int, count: int, names: tuple[str, str] = ("destMax", "count")) -> None:
-    if not 0 < count <= room:
-        raise RtParamInvalid(f"{names[1]} is {count}, expected at most {names[0]} ({room})")
+def _check_capacity(capacity: int, count: int, names: tuple[str, str] = ("destMax", "count")) -> None:
+    if not 0 < count <= capacity:
+        raise RtParamInvalid(f"{names[1]} is {count}, expected at most {names[0]} ({capacity})")
 
 
 def _check_buffers(dst: HostPointer, dst_size: int, src: HostPointer, src_size: int) -> None:
@@ -197,7 +197,7 @@ def aclrtMemcpy(dst: HostPointer, destMax: int, src: HostPointer, count: int, ki
         return
     target, source = host_address(dst, "dst"), host_address(src, "src")
     _check_pointers("aclrtMemcpy", target, source, kind, _SYNC_KINDS)
-    _check_room(destMax, count)
+    _check_capacity(destMax, count)
     _check_buffers(dst, count, src, count)
     if target == source:
         return
@@ -216,7 +216,7 @@ def aclrtMemcpyAsync(dst: HostPointer, destMax: int, src: HostPointer, count: in
         return
     target, source = host_address(dst, "dst"), host_address(src, "src")
     _check_pointers("aclrtMemcpyAsync", target, source, kind, _ASYNC_KINDS)
-    _check_room(destMax, count)
+    _check_capacity(destMax, count)
     _check_buffers(dst, count, src, count)
     _queue_copy(Copy("aclrtMemcpyAsync", target, source, count), kind, stream)
 
@@ -348,8 +348,8 @@ def _fill_address(pointer: HostPointer) -> int:
     return address
 
 
-def _checked_fill(call: str, pointer: HostPointer, address: int, room: int, value: int, count: int) -> Fill:
-    _check_room(room, count, ("maxCount", "count"))
+def _checked_fill(call: str, pointer: HostPointer, address: int, capacity: int, value: int, count: int) -> Fill:
+    _check_capacity(capacity, count, ("maxCount", "count"))
     check_buffer(pointer, "devPtr", count, written=True)
     return Fill(call, address, value, count)
 

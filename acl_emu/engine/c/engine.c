@@ -101,9 +101,9 @@ static inline const reduction *reduction_of(const job *work, int64_t accumulator
 /* Memory operands */
 
 /* Whether an operand has an element for each of a register as it lies in memory: truth values have to be looked at. */
-static inline int is_same(int64_t dtype, int64_t lane, const char *memory)
+static inline int is_same(int64_t dtype, int64_t register_type, const char *memory)
 {
-    return dtype == lane && dtype != BOOL8 && (uintptr_t)memory % (size_t)item_of(dtype) == 0;
+    return dtype == register_type && dtype != BOOL8 && (uintptr_t)memory % (size_t)item_of(dtype) == 0;
 }
 
 static inline char *register_of(const buffers *own, int64_t slot)
@@ -141,29 +141,29 @@ static inline int lies_ready(const job *work, int64_t index)
     return (work->loops->shape == BLOCKS && operand->inner.count == 2) || work->transposed[index] || lies_in_row(work->loops, operand);
 }
 
-static void load_rows(const job *work, buffers *own, int64_t index, int64_t lane, char *to, const place *at)
+static void load_rows(const job *work, buffers *own, int64_t index, int64_t register_type, char *to, const place *at)
 {
     const operand_view *operand = &work->operands[index];
-    const size_t size = at->n * (size_t)item_of(lane);
+    const size_t size = at->n * (size_t)item_of(register_type);
     const int ready = lies_ready(work, index), one = is_one(operand);
     if (one && !work->transposed[index] && at->rows > 1 && row_step(&operand->outer, at) == operand->item) { /* a number for each row, side by side */
-        acl_emu_engine_tiles->cast[lane][operand->dtype](own->gathered, base_of(work, index, at->outer), (size_t)at->rows);
-        acl_emu_engine_tiles->spread[item_of(lane)](to, own->gathered, at->n, (size_t)at->rows);
+        acl_emu_engine_tiles->cast[register_type][operand->dtype](own->gathered, base_of(work, index, at->outer), (size_t)at->rows);
+        acl_emu_engine_tiles->spread[item_of(register_type)](to, own->gathered, at->n, (size_t)at->rows);
         return;
     }
     for (int64_t r = 0; r < at->rows; r++, to += size) {
         const place row = {.outer = at->outer + r, .rows = 1, .first = at->first, .n = at->n};
         int64_t step;
         if (one && !work->transposed[index]) {
-            acl_emu_engine_tiles->cast[lane][operand->dtype](to, base_of(work, index, row.outer), 1);
+            acl_emu_engine_tiles->cast[register_type][operand->dtype](to, base_of(work, index, row.outer), 1);
             if (at->n > 1) {
-                acl_emu_engine_tiles->spread[item_of(lane)](to, to, at->n, 1);
+                acl_emu_engine_tiles->spread[item_of(register_type)](to, to, at->n, 1);
             }
         } else if (ready) {
-            acl_emu_engine_tiles->cast[lane][operand->dtype](to, find_row(work, own, index, &row, &step), at->n);
+            acl_emu_engine_tiles->cast[register_type][operand->dtype](to, find_row(work, own, index, &row, &step), at->n);
         } else {
             acl_emu_move_range(operand, base_of(work, index, row.outer), at->first, at->n, own->gathered, 0);
-            acl_emu_engine_tiles->cast[lane][operand->dtype](to, own->gathered, at->n);
+            acl_emu_engine_tiles->cast[register_type][operand->dtype](to, own->gathered, at->n);
         }
     }
 }
@@ -171,7 +171,7 @@ static void load_rows(const job *work, buffers *own, int64_t index, int64_t lane
 static void load(const job *work, buffers *own, const step *s, const place *at)
 {
     const operand_view *operand = &work->operands[s->y];
-    const int64_t lane = s->x;
+    const int64_t register_type = s->x;
     if (lies_ready(work, s->y)) {
         int64_t step;
         char *there = find_row(work, own, s->y, at, &step);
@@ -181,12 +181,12 @@ static void load(const job *work, buffers *own, const step *s, const place *at)
             return;
         }
         if (at->rows == 1 || step == (int64_t)at->n * operand->item) {
-            if (is_same(operand->dtype, lane, there)) {
+            if (is_same(operand->dtype, register_type, there)) {
                 own->slot[s->z] = there;
                 return;
             }
             own->slot[s->z] = register_of(own, s->z);
-            acl_emu_engine_tiles->cast[lane][operand->dtype](own->slot[s->z], there, at->n * (size_t)at->rows);
+            acl_emu_engine_tiles->cast[register_type][operand->dtype](own->slot[s->z], there, at->n * (size_t)at->rows);
             return;
         }
     } else if (at->rows == 1 && is_one(operand)) { /* a number for a row is still there from the last tile */
@@ -201,19 +201,19 @@ static void load(const job *work, buffers *own, const step *s, const place *at)
         own->held[s->z] = -1;
     }
     own->slot[s->z] = register_of(own, s->z);
-    load_rows(work, own, s->y, lane, own->slot[s->z], at);
+    load_rows(work, own, s->y, register_type, own->slot[s->z], at);
 }
 
 /* Past the caches: to aligned memory from floats, which are cast on the way; others are cast before. */
-static void stream_out(buffers *own, const operand_view *operand, int64_t lane, char *there, const void *elements, size_t n)
+static void stream_out(buffers *own, const operand_view *operand, int64_t register_type, char *there, const void *elements, size_t n)
 {
-    if (lane == F32 && operand->dtype <= BF16) {
+    if (register_type == F32 && operand->dtype <= BF16) {
         const int aligned = (uintptr_t)there % acl_emu_engine_tiles->vector_bytes == 0 && acl_emu_engine_tiles->stream_store[operand->dtype];
-        (aligned ? acl_emu_engine_tiles->stream_store[operand->dtype] : acl_emu_engine_tiles->cast[operand->dtype][lane])(there, elements, n);
+        (aligned ? acl_emu_engine_tiles->stream_store[operand->dtype] : acl_emu_engine_tiles->cast[operand->dtype][register_type])(there, elements, n);
         return;
     }
-    if (operand->dtype != lane) {
-        acl_emu_engine_tiles->cast[operand->dtype][lane](own->gathered, elements, n);
+    if (operand->dtype != register_type) {
+        acl_emu_engine_tiles->cast[operand->dtype][register_type](own->gathered, elements, n);
         elements = own->gathered;
     }
     acl_emu_engine_tiles->stream(there, elements, n * (size_t)operand->item);
@@ -222,7 +222,7 @@ static void stream_out(buffers *own, const operand_view *operand, int64_t lane, 
 static void store(const job *work, buffers *own, const step *s, const place *at)
 {
     const operand_view *operand = &work->operands[s->y];
-    const int64_t lane = s->x;
+    const int64_t register_type = s->x;
     const char *elements = own->slot[s->z];
     const int in_block = work->loops->shape == BLOCKS && operand->inner.count == 2, in_memory = !work->transposed[s->y] && !(in_block && is_transposed(operand));
     const int ready = lies_ready(work, s->y) || (at->n == 1 && !in_block);
@@ -234,18 +234,18 @@ static void store(const job *work, buffers *own, const step *s, const place *at)
     const int together = ready && at->rows > 1 && step == (int64_t)at->n * operand->item;
     const int64_t rows = together ? 1 : at->rows;
     const size_t n = together ? at->n * (size_t)at->rows : at->n;
-    for (int64_t r = 0; r < rows; r++, elements += n * (size_t)item_of(lane)) {
+    for (int64_t r = 0; r < rows; r++, elements += n * (size_t)item_of(register_type)) {
         if (r) {
             const place row = {.outer = at->outer + r, .rows = 1, .first = at->first, .n = at->n};
             there = find_row(work, own, s->y, &row, &step);
         }
         if (!ready) {
-            acl_emu_engine_tiles->cast[operand->dtype][lane](own->gathered, elements, n);
+            acl_emu_engine_tiles->cast[operand->dtype][register_type](own->gathered, elements, n);
             acl_emu_move_range(operand, base_of(work, s->y, at->outer + r), at->first, n, own->gathered, 1);
         } else if (work->streamed && in_memory && at->n > 1) {
-            stream_out(own, operand, lane, there, elements, n);
+            stream_out(own, operand, register_type, there, elements, n);
         } else {
-            acl_emu_engine_tiles->cast[operand->dtype][lane](there, elements, n);
+            acl_emu_engine_tiles->cast[operand->dtype][register_type](there, elements, n);
         }
     }
 }
@@ -376,8 +376,8 @@ static void begin_phase(const job *work, const buffers *own, const phase *now, s
 static inline void place_kept(const job *work, buffers *own, const place *at)
 {
     const int64_t first = work->loops->shape == COLUMNS ? at->outer * work->loops->lanes : at->first;
-    for (int64_t k = 0; k < work->code->kept; k++) {
-        own->slot[work->kept[2 * k]] = own->kept[k] + first * work->kept[2 * k + 1];
+    for (int64_t k = 0; k < work->code->saved; k++) {
+        own->slot[work->saved[2 * k]] = own->saved[k] + first * work->saved[2 * k + 1];
     }
 }
 
@@ -614,8 +614,8 @@ static int make_buffers(buffers *own, size_t size)
     return 1;
 }
 
-/* Elements of a row that are kept from one phase to the next. */
-static size_t kept_elements(const job *work)
+/* Elements of a row that are saved from one phase to the next. */
+static size_t saved_elements(const job *work)
 {
     const nest *loops = work->loops;
     const size_t row = (size_t)loops->inner > work->tile ? (size_t)loops->inner : work->tile;
@@ -633,8 +633,8 @@ static int prepare_buffers(const job *work, buffers *own)
     const size_t gathered = work->tile * sizeof(double) + 2 * CACHE_LINE; /* of the widest type; what repeats itself is written in vectors, beyond the end */
     const size_t block = work->loops->shape == BLOCKS ? acl_emu_block_buffers(work) : 0;
     size_t size = (size_t)code->slots * TILE_BYTES + gathered + partial_bytes(work) + block;
-    for (int64_t k = 0; k < code->kept; k++) {
-        size += kept_elements(work) * (size_t)work->kept[2 * k + 1];
+    for (int64_t k = 0; k < code->saved; k++) {
+        size += saved_elements(work) * (size_t)work->saved[2 * k + 1];
     }
     for (int64_t k = 0; k < code->operands && work->group; k++) {
         size += group_bytes(work, k);
@@ -649,9 +649,9 @@ static int prepare_buffers(const job *work, buffers *own)
     }
     own->gathered = next;
     next += gathered;
-    for (int64_t k = 0; k < code->kept; k++) {
-        own->kept[k] = next;
-        next += kept_elements(work) * (size_t)work->kept[2 * k + 1];
+    for (int64_t k = 0; k < code->saved; k++) {
+        own->saved[k] = next;
+        next += saved_elements(work) * (size_t)work->saved[2 * k + 1];
     }
     for (int64_t k = 0; k < code->accumulators; k++) {
         own->accumulator[k] = next;
@@ -1049,7 +1049,7 @@ static int64_t run_nest(const int64_t *numbers, const int64_t *addresses, int on
         .code = head,
         .operands = (const operand_view *)(numbers + loops->operand_at),
         .constants = (const program_constant *)(code + head->constant_at),
-        .kept = code + head->kept_at,
+        .saved = code + head->saved_at,
         .accumulators = code + head->accumulator_at,
         .phases = (const phase *)(code + head->phase_at),
         .steps = (const step *)(code + head->step_at),

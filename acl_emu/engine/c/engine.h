@@ -48,7 +48,7 @@ typedef struct {
     int64_t count;
 } step_table;
 
-/* A reduction of registers of one type, or a scan. Along a row there are PARTIALS accumulators, side by side one for each lane. */
+/* A reduction of registers of one type, or a scan. Along a row there are PARTIALS accumulators, side by side one for each column. */
 typedef struct {
     const char *name; /* such as sum.f32 */
     int64_t dtype;    /* of what it results in */

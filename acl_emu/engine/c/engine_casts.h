@@ -1,7 +1,7 @@
 /* Numbers of one type as another; included by engine_tile.c, which has the casts from and to half types.
  *
- * load_<from>_<to>: the result is a type of memory, or w8 ... w64, whole numbers of so many bits, which are the same with and without a sign.
- * All is defined by what numpy computes (aclnnop/math/conversion.py): whole numbers wrap around; floats are cut off towards zero, NaN is 0, and
+ * load_<from>_<to>: the result is a type of memory, or w8 ... w64, integers of so many bits, which are the same with and without a sign.
+ * All is defined by what numpy computes (aclnnop/math/conversion.py): integers wrap around; floats are cut off towards zero, NaN is 0, and
  * what is too large becomes the largest number of 32 and 64 bits, of which narrower ones are the last bits; every other number is rounded once. */
 
 #define EACH INDEPENDENT for (size_t i = 0; i < n; i++)
@@ -23,19 +23,19 @@
     static void load_##from##_##to(void *lanes, const void *memory, size_t n)               \
     {                                                                                       \
         enum { SOME = 512 };                                                                \
-        middle room[SOME];                                                                  \
+        middle scratch[SOME];                                                                  \
         to_type *d = lanes;                                                                 \
         const from_type *a = memory;                                                        \
         for (size_t i = 0; i < n; i += SOME) {                                              \
             const size_t some = n - i < SOME ? n - i : SOME;                                \
-            first(room, a + i, some);                                                       \
-            second(d + i, room, some);                                                      \
+            first(scratch, a + i, some);                                                       \
+            second(d + i, scratch, some);                                                      \
         }                                                                                   \
     }
 
-/* Whole numbers */
+/* Integers */
 
-#define FROM_WHOLE(to, to_type, expression)      \
+#define FROM_INTEGER(to, to_type, expression)      \
     CAST(i8, int8_t, to, to_type, expression)    \
     CAST(u8, uint8_t, to, to_type, expression)   \
     CAST(i16, int16_t, to, to_type, expression)  \
@@ -45,14 +45,14 @@
     CAST(i64, int64_t, to, to_type, expression)  \
     CAST(u64, uint64_t, to, to_type, expression)
 
-FROM_WHOLE(w8, uint8_t, x)
-FROM_WHOLE(w16, uint16_t, x)
-FROM_WHOLE(w32, uint32_t, x)
-FROM_WHOLE(w64, uint64_t, x)
-FROM_WHOLE(b8, uint8_t, x != 0)
+FROM_INTEGER(w8, uint8_t, x)
+FROM_INTEGER(w16, uint16_t, x)
+FROM_INTEGER(w32, uint32_t, x)
+FROM_INTEGER(w64, uint64_t, x)
+FROM_INTEGER(b8, uint8_t, x != 0)
 
-FROM_WHOLE(float, float, x)
-FROM_WHOLE(double, double, x)
+FROM_INTEGER(float, float, x)
+FROM_INTEGER(double, double, x)
 CAST(f32, float, float, float, x)
 CAST(f64, double, float, float, x)
 CAST(f32, float, double, double, x)
@@ -66,7 +66,7 @@ CAST(b8, uint8_t, w32, uint32_t, x != 0)
 CAST(b8, uint8_t, w64, uint64_t, x != 0)
 CAST(b8, uint8_t, b8, uint8_t, x != 0)
 
-/* Floats as whole numbers. */
+/* Floats as integers. */
 
 #define FROM_FLOAT(from, from_type)                                                                         \
     CAST(from, from_type, u32, uint32_t, u32_of_##from(x))                                                  \
@@ -140,7 +140,7 @@ ALL_TO_32(w8, uint8_t)
 ALL_TO_32(w16, uint16_t)
 ALL_TO_32(i32, int32_t)
 
-/* Half types. What float rounds of a whole number is too large for FLOAT16 before and after. */
+/* Half types. What float rounds of an integer is too large for FLOAT16 before and after. */
 
 #define TO_F16(from, from_type) CAST_BY_WAY(from, from_type, f16, uint16_t, float, load_##from##_float, store_f16_float)
 #define TO_BF16(from, from_type) CAST_BY_WAY(from, from_type, bf16, uint16_t, float, load_##from##_float, store_bf16_float)
@@ -156,7 +156,7 @@ TO_F16(u32, uint32_t)
 TO_F16(i64, int64_t)
 TO_F16(u64, uint64_t)
 
-/* Whole numbers beyond those that a float or a double holds are cut off by some bits; the last one that is left is set where any was, so that rounding
+/* Integers beyond those that a float or a double holds are cut off by some bits; the last one that is left is set where any was, so that rounding
  * to a half type gives what rounding once would. */
 #define ODD(from, from_type, signed_type, to, bits, is_within)                                              \
     static inline to odd_##to##_of_##from(from_type x)                                                      \
@@ -209,7 +209,7 @@ TO_BF16(u16, uint16_t)
 #define load_f32_bf16 store_bf16_float
 #define load_f64_bf16 store_bf16_double
 
-#define SPREAD_WHOLE(word, type)                                                         \
+#define SPREAD_INTEGER(word, type)                                                         \
     static void spread_##word(void *lanes, const void *values, size_t n, size_t count)   \
     {                                                                                    \
         type *d = lanes;                                                                 \
@@ -221,9 +221,9 @@ TO_BF16(u16, uint16_t)
         }                                                                                \
     }
 
-SPREAD_WHOLE(w8, uint8_t)
-SPREAD_WHOLE(w16, uint16_t)
-SPREAD_WHOLE(w32, uint32_t)
-SPREAD_WHOLE(w64, uint64_t)
+SPREAD_INTEGER(w8, uint8_t)
+SPREAD_INTEGER(w16, uint16_t)
+SPREAD_INTEGER(w32, uint32_t)
+SPREAD_INTEGER(w64, uint64_t)
 
 #undef EACH

@@ -18,7 +18,7 @@ enum {
     LEAST_MIXED_RUN = 512,    /* the same where other operands are gathered anyway */
     LEAST_COLUMN_RUN = 32,
     STRIP = 512,              /* columns that go through all phases together */
-    KEPT_BYTES = 1 << 20,     /* of what is kept of columns from one phase to the next */
+    SAVED_BYTES = 1 << 20,     /* of what is saved of columns from one phase to the next */
     PART_ROWS = 512,          /* of the parts that tall columns are cut into, at least; and how many elements these have */
     PART_ELEMENTS = 1 << 18,
     FEW_ELEMENTS = 1 << 15,
@@ -353,8 +353,8 @@ static int64_t part_rows(const planner *all, int64_t rows, int64_t columns, int6
 static int64_t column_lanes(const planner *all, int64_t tile, int64_t rows, int64_t columns)
 {
     int64_t lanes = least_of(tile, STRIP);
-    if (all->code->kept) {
-        lanes = least_of(lanes, most_of(64, KEPT_BYTES / (all->code->kept * rows * all->code->width)));
+    if (all->code->saved) {
+        lanes = least_of(lanes, most_of(64, SAVED_BYTES / (all->code->saved * rows * all->code->width)));
     }
     const int64_t strips = all->code->in_parts ? 4 : 8; /* for threads; rows are cut into parts as well, where they can be */
     return most_of(16, least_of(lanes, parts_of(columns, strips * 16) * 16));
@@ -401,12 +401,12 @@ static void plan_map(const planner *all, nest *loops, axes *outer, axes *inner)
     }
 }
 
-EXPORT int64_t acl_emu_engine_nest(const program *code, const layout *layouts, int64_t threads, int64_t *numbers, int64_t room)
+EXPORT int64_t acl_emu_engine_nest(const program *code, const layout *layouts, int64_t threads, int64_t *numbers, int64_t capacity)
 {
     const int64_t *words = (const int64_t *)code;
     planner all = {.code = code, .operands = (const program_operand *)(words + code->operand_at), .layouts = layouts, .threads = threads};
     const int64_t size = (int64_t)(sizeof(nest) + (size_t)code->operands * sizeof(operand_view)) / 8 + code->size;
-    if (size > room || !find_domain(&all) || !results_fit(&all)) {
+    if (size > capacity || !find_domain(&all) || !results_fit(&all)) {
         return 0;
     }
     nest *loops = (nest *)numbers;

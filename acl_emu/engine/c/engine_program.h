@@ -49,12 +49,12 @@ typedef struct {
 
 typedef struct {
     int64_t slot, dtype, spread; /* spread: over a whole register */
-    int64_t value;               /* the bits of a double, or of a whole number */
+    int64_t value;               /* the bits of a double, or of an integer */
 } program_constant;
 
 typedef struct {
     int64_t size;  /* of all in words */
-    int64_t reads, operands, slots, constants, kept, accumulators, phases;
+    int64_t reads, operands, slots, constants, saved, accumulators, phases;
     int64_t width; /* bytes of the widest element of a register */
     int64_t axes;  /* that are reduced, as bits, counted from the end */
     int64_t ordered;  /* these are one axis, gone along in order */
@@ -62,7 +62,7 @@ typedef struct {
     int64_t in_place; /* a result may lie exactly on a read */
     int64_t unbuffered; /* registers hold nothing that is not loaded or stored, where that lies in memory as it is */
     int64_t late;  /* how many late steps there are; their addresses are at late_at */
-    int64_t operand_at, constant_at, kept_at, accumulator_at, phase_at, step_at, pool_at, late_at;
+    int64_t operand_at, constant_at, saved_at, accumulator_at, phase_at, step_at, pool_at, late_at;
 } program;
 
 /* How an operand lies in memory; strides in bytes. */
@@ -108,8 +108,8 @@ enum {
     THREADED_LANES = 1 << 16, MOST_SHARES = 16
 };
 
-/* Make the nest of a program and the layouts of its operands, in at most `room` words; 0 where the engine has no way to run it. */
-int64_t acl_emu_engine_nest(const program *code, const layout *layouts, int64_t threads, int64_t *numbers, int64_t room);
+/* Make the nest of a program and the layouts of its operands, in at most `capacity` words; 0 where the engine has no way to run it. */
+int64_t acl_emu_engine_nest(const program *code, const layout *layouts, int64_t threads, int64_t *numbers, int64_t capacity);
 
 typedef struct {
     const nest *loops;
@@ -118,7 +118,7 @@ typedef struct {
     const program_constant *constants;
     const phase *phases;
     const step *steps;
-    const int64_t *pool, *kept, *accumulators; /* kept: slot and item of each */
+    const int64_t *pool, *saved, *accumulators; /* saved: slot and item of each */
     char *memory[MOST_OPERANDS];
     unsigned char transposed[MOST_OPERANDS]; /* ROWS: gathered with the rows beside */
     int large;    /* the caches do not hold all operands */
@@ -159,7 +159,7 @@ typedef struct {
     int64_t i, j, block_rows, columns;
 } place;
 
-/* Buffers of one thread: registers, what a tile gathers, kept rows, accumulators. */
+/* Buffers of one thread: registers, what a tile gathers, saved rows, accumulators. */
 typedef struct {
     char *registers;
     size_t size;
@@ -167,7 +167,7 @@ typedef struct {
     int64_t held[MOST_SLOTS]; /* the row whose number a register was filled with, and as how many elements */
     size_t held_count[MOST_SLOTS];
     int64_t in_memory[MOST_SLOTS]; /* COLUMNS that are only reduced: bytes from row to row of what is reduced where it lies */
-    char *kept[MOST_SLOTS];
+    char *saved[MOST_SLOTS];
     char *accumulator[MOST_ACCUMULATORS];
     char *gathered; /* a tile of any type */
     char *rows[MOST_OPERANDS]; /* blocks, transposed rows: operands that do not lie in a row */

@@ -434,7 +434,7 @@ static void add_up(double *partials, const double *numbers, size_t n)
     row_sum_f64(partials, numbers, n, 0);
 }
 
-/* By the type of the argument; whole numbers with and without a sign are cast alike. */
+/* By the type of the argument; integers with and without a sign are cast alike. */
 #define CASTS_TO(to, word)                                                                                                   \
     {                                                                                                                        \
         load_f32_##to, load_f64_##to, load_f16_##to, load_bf16_##to, load_b8_##word, load_i8_##word, load_u8_##word,         \

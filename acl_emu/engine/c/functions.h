@@ -52,7 +52,7 @@ INLINE double from_bits_f64(int64_t bits)
     return x;
 }
 
-/* Arithmetic, comparisons, choices: the operations of IEEE 754; whole numbers wrap around, which is undefined for signed ones in C. */
+/* Arithmetic, comparisons, choices: the operations of IEEE 754; integers wrap around, which is undefined for signed ones in C. */
 
 #define FLOAT_ARITHMETIC(t, T, suffix)                                                                       \
     INLINE T add_##t(T x, T y) { return x + y; }                                                             \
@@ -128,7 +128,7 @@ COMPARISONS(u64, uint64_t)
 COMPARISONS(b8, bool)
 
 /* U holds T without a sign and is not promoted to int. Dividing by zero gives zero, as in numpy; so does shifting by too much. */
-#define WHOLE_ARITHMETIC(t, T, U)                                                                            \
+#define INTEGER_ARITHMETIC(t, T, U)                                                                            \
     INLINE T add_##t(T x, T y) { return (T)((U)x + (U)y); }                                                  \
     INLINE T subtract_##t(T x, T y) { return (T)((U)x - (U)y); }                                             \
     INLINE T multiply_##t(T x, T y) { return (T)((U)x * (U)y); }                                             \
@@ -162,14 +162,14 @@ COMPARISONS(b8, bool)
         return y == 0 ? (T)0 : (y < 0) & (y == (T)-1) ? (T)(0 - (U)x) : down;                                   \
     }
 
-WHOLE_ARITHMETIC(i8, int8_t, uint32_t)
-WHOLE_ARITHMETIC(u8, uint8_t, uint32_t)
-WHOLE_ARITHMETIC(i16, int16_t, uint32_t)
-WHOLE_ARITHMETIC(u16, uint16_t, uint32_t)
-WHOLE_ARITHMETIC(i32, int32_t, uint32_t)
-WHOLE_ARITHMETIC(u32, uint32_t, uint32_t)
-WHOLE_ARITHMETIC(i64, int64_t, uint64_t)
-WHOLE_ARITHMETIC(u64, uint64_t, uint64_t)
+INTEGER_ARITHMETIC(i8, int8_t, uint32_t)
+INTEGER_ARITHMETIC(u8, uint8_t, uint32_t)
+INTEGER_ARITHMETIC(i16, int16_t, uint32_t)
+INTEGER_ARITHMETIC(u16, uint16_t, uint32_t)
+INTEGER_ARITHMETIC(i32, int32_t, uint32_t)
+INTEGER_ARITHMETIC(u32, uint32_t, uint32_t)
+INTEGER_ARITHMETIC(i64, int64_t, uint64_t)
+INTEGER_ARITHMETIC(u64, uint64_t, uint64_t)
 
 INLINE bool logical_and_b8(bool x, bool y) { return x & y; }
 INLINE bool logical_or_b8(bool x, bool y) { return x | y; }
@@ -178,7 +178,7 @@ INLINE bool logical_not_b8(bool x) { return !x; }
 INLINE bool maximum_b8(bool x, bool y) { return x | y; }
 INLINE bool minimum_b8(bool x, bool y) { return x & y; }
 
-/* Casts. Whole numbers wrap around; floats are cut off towards zero, NaN is 0, and what is too large becomes the largest number of 32 and 64 bits, of which
+/* Casts. Integers wrap around; floats are cut off towards zero, NaN is 0, and what is too large becomes the largest number of 32 and 64 bits, of which
  * narrower ones are the last bits (aclnnop/math/conversion.py). Nothing is converted that the type does not hold: that would be undefined. */
 
 #define CUT_OFF(f, F, t, T, least, most, beyond)                                                             \
@@ -205,7 +205,7 @@ INLINE bool minimum_b8(bool x, bool y) { return x & y; }
 CASTS_OF_FLOAT(f32, float)
 CASTS_OF_FLOAT(f64, double)
 
-#define CASTS_OF_WHOLE(f, F)                                                                                 \
+#define CASTS_OF_INTEGER(f, F)                                                                                 \
     INLINE int8_t i8_of_##f(F x) { return (int8_t)x; }                                                       \
     INLINE uint8_t u8_of_##f(F x) { return (uint8_t)x; }                                                     \
     INLINE int16_t i16_of_##f(F x) { return (int16_t)x; }                                                    \
@@ -218,14 +218,14 @@ CASTS_OF_FLOAT(f64, double)
     INLINE double f64_of_##f(F x) { return (double)x; }                                                      \
     INLINE bool b8_of_##f(F x) { return x != 0; }
 
-CASTS_OF_WHOLE(i8, int8_t)
-CASTS_OF_WHOLE(u8, uint8_t)
-CASTS_OF_WHOLE(i16, int16_t)
-CASTS_OF_WHOLE(u16, uint16_t)
-CASTS_OF_WHOLE(i32, int32_t)
-CASTS_OF_WHOLE(u32, uint32_t)
-CASTS_OF_WHOLE(i64, int64_t)
-CASTS_OF_WHOLE(u64, uint64_t)
+CASTS_OF_INTEGER(i8, int8_t)
+CASTS_OF_INTEGER(u8, uint8_t)
+CASTS_OF_INTEGER(i16, int16_t)
+CASTS_OF_INTEGER(u16, uint16_t)
+CASTS_OF_INTEGER(i32, int32_t)
+CASTS_OF_INTEGER(u32, uint32_t)
+CASTS_OF_INTEGER(i64, int64_t)
+CASTS_OF_INTEGER(u64, uint64_t)
 #define CAST_OF_BOOL(t, T) INLINE T t##_of_b8(bool x) { return x ? (T)1 : (T)0; } /* a conversion would not be vectorised */
 CAST_OF_BOOL(i8, int8_t)
 CAST_OF_BOOL(u8, uint8_t)
@@ -240,10 +240,10 @@ CAST_OF_BOOL(f64, double)
 
 /* Exponentials and logarithms */
 
-#define ROUNDING_F32 12582912.0f      /* adding it rounds to a whole number, which is in the last bits then */
+#define ROUNDING_F32 12582912.0f      /* adding it rounds to an integer, which is in the last bits then */
 #define ROUNDING_F64 6755399441055744.0
 
-/* x times 2 to the whole number that `shifted` holds, in two steps, so that results below the smallest normal number come out right. */
+/* x times 2 to the integer that `shifted` holds, in two steps, so that results below the smallest normal number come out right. */
 INLINE float scaled_f32(float x, float shifted)
 {
     const int32_t power = bits_f32(shifted) - bits_f32(ROUNDING_F32), half = power >> 1;

@@ -14,15 +14,15 @@
 #define EXPORT __attribute__((visibility("default")))
 
 enum {
-    DONE, NO_ROOM, /* what a product returns; known to acl_emu/engine/calls.py */
+    DONE, NO_MEMORY, /* what a product returns; known to acl_emu/engine/calls.py */
     BLOCK_DEPTH = 1024, /* terms of the sums that are worked on at once, up to half as many more */
     MOST_DEPTH = BLOCK_DEPTH + BLOCK_DEPTH / 2,
     MOST_WIDTH = 32, /* of what is packed: columns of a tile are a part of it */
     VECTOR = 16, /* numbers in the longest */
-    LEFT_ROOM = 17 << 13, /* numbers of the left matrix that a thread packs: half of a second-level cache */
-    RIGHT_ROOM = 17 << 17, /* numbers of the right matrix that all of them share */
+    LEFT_SCRATCH = 17 << 13, /* numbers of the left matrix that a thread packs: half of a second-level cache */
+    RIGHT_SCRATCH = 17 << 17, /* numbers of the right matrix that all of them share */
     PACKED_DEPTH = 64, PACKED_PANELS = 8, /* what is packed at a time: some lines of panels side by side */
-    OWN_ROOM = LEFT_ROOM + (MOST_DEPTH + VECTOR) * MOST_WIDTH, /* of a thread: also for columns that it does not share */
+    OWN_SCRATCH = LEFT_SCRATCH + (MOST_DEPTH + VECTOR) * MOST_WIDTH, /* of a thread: also for columns that it does not share */
     MOST_SUMS = 1 << 9, /* of a tile */
     FEW_SLIVERS = 2, /* of a product whose rows are not worth packing */
     FEW_ROWS = 16, /* of a thin product */
@@ -55,7 +55,7 @@ typedef struct {
 
 /* One product of the batch. */
 typedef struct {
-    const product *whole;
+    const product *product;
     const gemm_code *code;
     matrix a, b, out, added;
     int64_t blocks, depth; /* parts of all sums, and how long they are */
@@ -70,7 +70,7 @@ typedef struct {
 
 /* The same part of all sums for some columns. */
 typedef struct {
-    const product *whole;
+    const product *product;
     const gemm_code *code;
     matrix a, b;
     tile_end end;
@@ -105,8 +105,8 @@ static void pack_panels(const block *work, float *to, int64_t width, const matri
             float *place = to + ((panel - first) * padded(work->depth) + d) * width;
             work->code->pack(place, width, from->memory + panel * tile * stride + d * depth_stride, from->dtype, stride, depth_stride,
                              at_most(length - panel * tile, width), deep);
-            if (work->whole->lowered) {
-                work->code->lower(place, deep * width, work->whole->lowered);
+            if (work->product->lowered) {
+                work->code->lower(place, deep * width, work->product->lowered);
             }
         }
     }
@@ -159,7 +159,7 @@ static void multiply_panels(void *argument)
 {
     block *work = argument;
     const gemm_code *code = work->code;
-    float *left = work->own + atomic_fetch_add(&work->workers, 1) * OWN_ROOM, *right = left + LEFT_ROOM;
+    float *left = work->own + atomic_fetch_add(&work->workers, 1) * OWN_SCRATCH, *right = left + LEFT_SCRATCH;
     const int64_t left_size = code->width * padded(work->depth), right_size = code->columns * padded(work->depth);
     float sums[MOST_SUMS] __attribute__((aligned(64)));
     int64_t taken, count;
@@ -167,7 +167,7 @@ static void multiply_panels(void *argument)
         const int64_t group = taken / work->panels, panel = taken % work->panels;
         const int64_t first = work->slivers * group / work->groups, end = work->slivers * (group + 1) / work->groups;
         if (!work->as_they_lie) {
-            pack_panels(work, left, code->width, &work->a, work->a.down, work->a.across, code->rows, panel, panel + count, work->whole->rows);
+            pack_panels(work, left, code->width, &work->a, work->a.down, work->a.across, code->rows, panel, panel + count, work->product->rows);
         }
         for (int64_t sliver = first; sliver < end; sliver++) {
             if (work->alone) {
@@ -176,7 +176,7 @@ static void multiply_panels(void *argument)
             const float *b = work->alone ? right : work->shared + sliver * right_size;
             const int64_t column = sliver * code->columns, columns = at_most(work->columns - column, code->columns);
             for (int64_t p = 0; p < count; p++) {
-                const int64_t row = (panel + p) * code->rows, rows = at_most(work->whole->rows - row, code->rows);
+                const int64_t row = (panel + p) * code->rows, rows = at_most(work->product->rows - row, code->rows);
                 if (work->end.complete && work->end.added.memory && work->end.added.across <= (int64_t)sizeof(float)) {
                     ask_for_added(&work->end.added, row, work->column + column, rows, columns);
                 }
@@ -194,13 +194,13 @@ static void multiply_panels(void *argument)
 
 static void run_block(block *work, int64_t first_depth)
 {
-    const product *p = work->whole;
+    const product *p = work->product;
     work->b.memory += work->column * work->b.across + first_depth * work->b.down;
     work->a.memory += first_depth * work->a.across;
     work->panels = parts_of(p->rows, work->code->rows);
     work->slivers = parts_of(work->columns, work->code->columns);
-    const int64_t room = LEFT_ROOM / (work->code->width * padded(work->depth));
-    work->most_panels = room > 1 ? room : 1;
+    const int64_t scratch = LEFT_SCRATCH / (work->code->width * padded(work->depth));
+    work->most_panels = scratch > 1 ? scratch : 1;
     work->alone = work->panels <= work->most_panels;
     work->as_they_lie = work->slivers <= FEW_SLIVERS && work->a.dtype == F32 && work->a.across == sizeof(float) && !p->lowered;
     const int64_t wanted = 4 * work->threads; /* pieces of work */
@@ -215,7 +215,7 @@ static void run_block(block *work, int64_t first_depth)
 /* Where the sums of a block are until they are complete. */
 static matrix sums_of(const task *t, int64_t block, int64_t column)
 {
-    const int64_t pitch = t->columns * (int64_t)sizeof(float), before = t->apart ? block * t->whole->rows * pitch : 0;
+    const int64_t pitch = t->columns * (int64_t)sizeof(float), before = t->apart ? block * t->product->rows * pitch : 0;
     return (matrix){(char *)t->partial + before - column * (int64_t)sizeof(float), F32, pitch, sizeof(float)};
 }
 
@@ -224,12 +224,12 @@ static tile_end end_of(const task *t, int64_t block, int64_t column)
 {
     return (tile_end){
         .partial = t->plain ? t->out : sums_of(t, 0, column),
-        .continued = block || t->whole->add,
+        .continued = block || t->product->add,
         .complete = !t->plain && block + 1 == t->blocks,
         .out = t->out,
         .added = t->added,
-        .alpha = (float)t->whole->alpha,
-        .beta = (float)t->whole->beta,
+        .alpha = (float)t->product->alpha,
+        .beta = (float)t->product->beta,
     };
 }
 
@@ -240,25 +240,25 @@ static tile_end end_for_now(const task *t, int64_t block, int64_t column)
 }
 
 /* Numbers of the right matrix that threads share. */
-static int64_t shared_room(const task *t)
+static int64_t shared_scratch(const task *t)
 {
-    return t->thin ? 0 : at_most(RIGHT_ROOM, padded(t->depth) * t->columns);
+    return t->thin ? 0 : at_most(RIGHT_SCRATCH, padded(t->depth) * t->columns);
 }
 
-/* Numbers that a product wants room for. Blocks side by side are for one thread each. */
-static int64_t room_of(const task *t, int64_t threads)
+/* Numbers that a product keeps in scratch buffers. Blocks side by side are for one thread each. */
+static int64_t scratch_of(const task *t, int64_t threads)
 {
-    return t->apart ? threads * (shared_room(t) + OWN_ROOM) : shared_room(t) + threads * OWN_ROOM;
+    return t->apart ? threads * (shared_scratch(t) + OWN_SCRATCH) : shared_scratch(t) + threads * OWN_SCRATCH;
 }
 
 static int64_t depth_of(const task *t, int64_t block)
 {
-    return at_most(t->whole->inner - block * t->depth, t->depth);
+    return at_most(t->product->inner - block * t->depth, t->depth);
 }
 
 /* Some blocks of a thin product, columns by columns. */
 typedef struct {
-    const task *whole;
+    const task *task;
     int64_t first, end; /* blocks */
     int64_t columns; /* that a thread takes at once: whole tiles */
     float *own;
@@ -268,18 +268,18 @@ typedef struct {
 static void pack_thin(const task *t, float *to, const matrix *a, int64_t depth, int64_t size)
 {
     const gemm_code *code = t->code;
-    for (int64_t row = 0; row < t->whole->rows; row += code->rows, to += size) {
-        const int64_t rows = at_most(t->whole->rows - row, code->rows);
+    for (int64_t row = 0; row < t->product->rows; row += code->rows, to += size) {
+        const int64_t rows = at_most(t->product->rows - row, code->rows);
         const char *from = a->memory + row * a->down;
-        if (t->whole->rows > 1) {
+        if (t->product->rows > 1) {
             code->pack(to, code->width, from, a->dtype, a->down, a->across, rows, depth);
         } else {
             for (int64_t d = 0; d < depth; d += code->columns) {
                 code->pack(to + d, code->columns, from + d * a->across, a->dtype, a->across, a->across, at_most(depth - d, code->columns), 1);
             }
         }
-        if (t->whole->lowered) {
-            code->lower(to, depth * (t->whole->rows > 1 ? code->width : 1), t->whole->lowered);
+        if (t->product->lowered) {
+            code->lower(to, depth * (t->product->rows > 1 ? code->width : 1), t->product->lowered);
         }
     }
 }
@@ -287,10 +287,10 @@ static void pack_thin(const task *t, float *to, const matrix *a, int64_t depth, 
 static void multiply_columns(void *argument)
 {
     thin_blocks *work = argument;
-    const task *t = work->whole;
-    const product *p = t->whole;
+    const task *t = work->task;
+    const product *p = t->product;
     const int64_t tile = t->code->columns, wide = t->lies ? THIN_SUMS / p->rows / tile * tile : tile;
-    float *left = work->own + atomic_fetch_add(&work->workers, 1) * OWN_ROOM, *sums = left + LEFT_ROOM, *pieces = sums + THIN_SUMS;
+    float *left = work->own + atomic_fetch_add(&work->workers, 1) * OWN_SCRATCH, *sums = left + LEFT_SCRATCH, *pieces = sums + THIN_SUMS;
     int64_t first;
     while ((first = work->columns * atomic_fetch_add(&work->next, 1)) < p->columns) {
         const int64_t end = at_most(first + work->columns, p->columns);
@@ -312,35 +312,35 @@ static void multiply_columns(void *argument)
     }
 }
 
-static void run_thin(const task *t, int64_t first, int64_t end, float *room, int64_t threads)
+static void run_thin(const task *t, int64_t first, int64_t end, float *scratch, int64_t threads)
 {
     /* Long parts of rows, or columns in many parts. */
-    const int64_t tile = t->code->columns, item = t->b.dtype == F32 ? 4 : 2, all = t->whole->columns;
+    const int64_t tile = t->code->columns, item = t->b.dtype == F32 ? 4 : 2, all = t->product->columns;
     const int64_t part = t->lies ? at_most(parts_of(all, threads * item / 2), MOST_PART / item) : parts_of(all, 16 * threads);
-    thin_blocks work = {.whole = t, .first = first, .end = end, .own = room};
+    thin_blocks work = {.task = t, .first = first, .end = end, .own = scratch};
     work.columns = parts_of(part > LEAST_PART ? part : LEAST_PART, tile) * tile;
     acl_emu_engine_together(multiply_columns, &work, at_most(threads, parts_of(all, work.columns)));
 }
 
-static void run_blocks(const task *t, int64_t first, int64_t end, float *room, int64_t threads)
+static void run_blocks(const task *t, int64_t first, int64_t end, float *scratch, int64_t threads)
 {
     if (t->thin) {
-        run_thin(t, first, end, room, threads);
+        run_thin(t, first, end, scratch, threads);
         return;
     }
-    for (int64_t column = 0; column < t->whole->columns; column += t->columns) {
+    for (int64_t column = 0; column < t->product->columns; column += t->columns) {
         for (int64_t k = first; k < end; k++) {
             block work = {
-                .whole = t->whole,
+                .product = t->product,
                 .code = t->code,
                 .a = t->a,
                 .b = t->b,
                 .end = end_for_now(t, k, column),
                 .column = column,
-                .columns = at_most(t->whole->columns - column, t->columns),
+                .columns = at_most(t->product->columns - column, t->columns),
                 .depth = depth_of(t, k),
-                .shared = room,
-                .own = room + shared_room(t),
+                .shared = scratch,
+                .own = scratch + shared_scratch(t),
                 .threads = threads,
             };
             run_block(&work, k * t->depth);
@@ -350,18 +350,18 @@ static void run_blocks(const task *t, int64_t first, int64_t end, float *room, i
 
 /* Blocks that threads take one by one. */
 typedef struct {
-    const task *whole;
-    float *room;
+    const task *task;
+    float *scratch;
     atomic_int_fast64_t next, workers;
 } blocks_apart;
 
 static void multiply_apart(void *argument)
 {
     blocks_apart *work = argument;
-    float *room = work->room + atomic_fetch_add(&work->workers, 1) * room_of(work->whole, 1);
+    float *scratch = work->scratch + atomic_fetch_add(&work->workers, 1) * scratch_of(work->task, 1);
     int64_t block;
-    while ((block = atomic_fetch_add(&work->next, 1)) < work->whole->blocks) {
-        run_blocks(work->whole, block, block + 1, room, 1);
+    while ((block = atomic_fetch_add(&work->next, 1)) < work->task->blocks) {
+        run_blocks(work->task, block, block + 1, scratch, 1);
     }
 }
 
@@ -373,9 +373,9 @@ static void join_blocks(const task *t)
     for (int64_t block = 0; block < t->blocks; block++) {
         const matrix from = sums_of(t, block, 0);
         const tile_end end = end_of(t, block, 0);
-        for (int64_t row = 0; row < t->whole->rows; row++) {
-            for (int64_t column = 0; column < t->whole->columns; column += tile) {
-                const int64_t columns = at_most(t->whole->columns - column, tile);
+        for (int64_t row = 0; row < t->product->rows; row++) {
+            for (int64_t column = 0; column < t->product->columns; column += tile) {
+                const int64_t columns = at_most(t->product->columns - column, tile);
                 memcpy(sums, from.memory + row * from.down + column * from.across, (size_t)columns * sizeof(float));
                 t->code->finish(&end, sums, row, column, 1, columns);
             }
@@ -385,34 +385,34 @@ static void join_blocks(const task *t)
 
 /* A row times a column: pieces of the sum that threads take some at a time, side by side in a vector each time. */
 typedef struct {
-    const task *whole;
+    const task *task;
     atomic_int_fast64_t next;
 } pieces_apart;
 
 static void multiply_some_pieces(void *argument)
 {
     pieces_apart *work = argument;
-    const task *t = work->whole;
-    const int64_t whole = t->whole->inner / PIECE, rest = t->whole->inner % PIECE;
+    const task *t = work->task;
+    const int64_t full = t->product->inner / PIECE, rest = t->product->inner % PIECE;
     int64_t first;
-    while ((first = VECTOR * atomic_fetch_add(&work->next, 1)) <= whole) {
+    while ((first = VECTOR * atomic_fetch_add(&work->next, 1)) <= full) {
         matrix a = t->a, b = t->b;
         a.memory += first * PIECE * a.across;
         b.memory += first * PIECE * b.down;
-        const int64_t count = at_most(whole - first, VECTOR);
-        t->code->multiply_pieces(t->partial + first, &a, &b, t->whole->lowered, count, PIECE);
+        const int64_t count = at_most(full - first, VECTOR);
+        t->code->multiply_pieces(t->partial + first, &a, &b, t->product->lowered, count, PIECE);
         if (rest && count < VECTOR) {
             a.memory += count * PIECE * a.across;
             b.memory += count * PIECE * b.down;
-            t->code->multiply_pieces(t->partial + whole, &a, &b, t->whole->lowered, 1, rest);
+            t->code->multiply_pieces(t->partial + full, &a, &b, t->product->lowered, 1, rest);
         }
     }
 }
 
 static void run_pieces(const task *t, int64_t threads)
 {
-    const int64_t pieces = parts_of(t->whole->inner, PIECE), each = t->depth / PIECE;
-    pieces_apart work = {.whole = t};
+    const int64_t pieces = parts_of(t->product->inner, PIECE), each = t->depth / PIECE;
+    pieces_apart work = {.task = t};
     acl_emu_engine_together(multiply_some_pieces, &work, at_most(threads, parts_of(pieces, VECTOR)));
     for (int64_t block = 0; block < t->blocks; block++) {
         float sums[MOST_WIDTH] __attribute__((aligned(64))) = {t->partial[block * each]};
@@ -424,52 +424,52 @@ static void run_pieces(const task *t, int64_t threads)
     }
 }
 
-static int64_t run_task(task *t, float *room, int64_t threads)
+static int64_t run_task(task *t, float *scratch, int64_t threads)
 {
-    const product *p = t->whole;
+    const product *p = t->product;
     if (t->pieces || (t->blocks > 1 && (t->apart || !t->plain))) {
         const int64_t sums = t->pieces ? parts_of(p->inner, PIECE) : (t->apart ? t->blocks : 1) * p->rows * t->columns;
         t->partial = malloc((size_t)sums * sizeof(float));
         if (!t->partial) {
-            return NO_ROOM;
+            return NO_MEMORY;
         }
     }
     if (t->pieces) {
         run_pieces(t, threads);
     } else if (t->apart) {
-        blocks_apart work = {.whole = t, .room = room};
+        blocks_apart work = {.task = t, .scratch = scratch};
         acl_emu_engine_together(multiply_apart, &work, threads);
         join_blocks(t);
     } else {
-        run_blocks(t, 0, t->blocks, room, threads);
+        run_blocks(t, 0, t->blocks, scratch, threads);
     }
     free(t->partial);
     return DONE;
 }
 
-/* Room of the last product, for the next one: to get it anew takes longer than small products do. */
-static struct room {
+/* The scratch buffer of the last product, for the next one: to get it anew takes longer than small products do. */
+static struct scratch {
     size_t size;
     float numbers[] __attribute__((aligned(64)));
 } *_Atomic spare;
 
-static struct room *take_room(int64_t numbers)
+static struct scratch *take_scratch(int64_t numbers)
 {
-    const size_t size = sizeof(struct room) + (size_t)numbers * sizeof(float);
-    struct room *room = atomic_exchange(&spare, NULL);
-    if (!room || room->size < size) {
-        free(room);
-        room = aligned_alloc(64, (size + 63) / 64 * 64);
-        if (room) {
-            room->size = size;
+    const size_t size = sizeof(struct scratch) + (size_t)numbers * sizeof(float);
+    struct scratch *scratch = atomic_exchange(&spare, NULL);
+    if (!scratch || scratch->size < size) {
+        free(scratch);
+        scratch = aligned_alloc(64, (size + 63) / 64 * 64);
+        if (scratch) {
+            scratch->size = size;
         }
     }
-    return room;
+    return scratch;
 }
 
-static void leave_room(struct room *room)
+static void leave_scratch(struct scratch *scratch)
 {
-    free(atomic_exchange(&spare, room));
+    free(atomic_exchange(&spare, scratch));
 }
 
 static task task_of(const product *p, const int64_t *addresses)
@@ -478,7 +478,7 @@ static task task_of(const product *p, const int64_t *addresses)
     const int64_t blocks = p->inner > MOST_DEPTH ? (p->inner + BLOCK_DEPTH / 2) / BLOCK_DEPTH : 1;
     const int64_t depth = parts_of(parts_of(p->inner ? p->inner : 1, blocks), PIECE) * PIECE;
     task t = {
-        .whole = p,
+        .product = p,
         .code = code,
         .a = p->a,
         .b = p->b,
@@ -493,7 +493,7 @@ static task task_of(const product *p, const int64_t *addresses)
         .plain = p->out.dtype == F32 && p->out.across == sizeof(float) && !p->adds,
     };
     if (!t.thin) {
-        const int64_t chunks = parts_of(p->columns, RIGHT_ROOM / padded(depth) / MOST_WIDTH * MOST_WIDTH);
+        const int64_t chunks = parts_of(p->columns, RIGHT_SCRATCH / padded(depth) / MOST_WIDTH * MOST_WIDTH);
         t.columns = parts_of(parts_of(p->columns, chunks), code->columns) * code->columns;
     }
     t.a.memory = (char *)addresses[0];
@@ -507,7 +507,7 @@ static task task_of(const product *p, const int64_t *addresses)
 typedef struct {
     const task *first;
     int64_t count, some;
-    float *room;
+    float *scratch;
     atomic_int_fast64_t next, workers;
     atomic_int_fast64_t result;
 } batch;
@@ -515,13 +515,13 @@ typedef struct {
 static task one_of(const task *first, int64_t number)
 {
     task t = *first;
-    for (int64_t k = t.whole->axes - 1; k >= 0; k--) {
-        const int64_t length = t.whole->axis[k].length, index = number % length;
-        t.a.memory += index * t.whole->axis[k].a;
-        t.b.memory += index * t.whole->axis[k].b;
-        t.out.memory += index * t.whole->axis[k].out;
-        if (t.whole->adds) {
-            t.added.memory += index * t.whole->axis[k].added;
+    for (int64_t k = t.product->axes - 1; k >= 0; k--) {
+        const int64_t length = t.product->axis[k].length, index = number % length;
+        t.a.memory += index * t.product->axis[k].a;
+        t.b.memory += index * t.product->axis[k].b;
+        t.out.memory += index * t.product->axis[k].out;
+        if (t.product->adds) {
+            t.added.memory += index * t.product->axis[k].added;
         }
         number /= length;
     }
@@ -531,33 +531,33 @@ static task one_of(const task *first, int64_t number)
 static void multiply_batch(void *argument)
 {
     batch *work = argument;
-    float *room = work->room + atomic_fetch_add(&work->workers, 1) * room_of(work->first, 1);
+    float *scratch = work->scratch + atomic_fetch_add(&work->workers, 1) * scratch_of(work->first, 1);
     int64_t number;
     while ((number = atomic_fetch_add(&work->next, work->some)) < work->count) {
         for (const int64_t end = at_most(number + work->some, work->count); number < end; number++) {
             task t = one_of(work->first, number);
-            if (run_task(&t, room, 1) != DONE) {
-                atomic_store(&work->result, NO_ROOM);
+            if (run_task(&t, scratch, 1) != DONE) {
+                atomic_store(&work->result, NO_MEMORY);
             }
         }
     }
 }
 
-/* Floating-point operations, and what it takes to read and write everything, as many of those. Columns that stand in memory are turned. */
+/* Floating-point operations, and what it takes to read and write everything, as many of those. Columns that stand in memory are transposed. */
 static double work_of(const task *t)
 {
-    const double rows = (double)t->whole->rows, inner = (double)t->whole->inner, columns = (double)t->whole->columns;
-    const double turned = t->thin && !t->lies ? inner * columns : 0;
-    return 2 * rows * inner * columns + FLOPS_OF_A_NUMBER * (rows * inner + inner * columns + rows * columns + turned);
+    const double rows = (double)t->product->rows, inner = (double)t->product->inner, columns = (double)t->product->columns;
+    const double transposed = t->thin && !t->lies ? inner * columns : 0;
+    return 2 * rows * inner * columns + FLOPS_OF_A_NUMBER * (rows * inner + inner * columns + rows * columns + transposed);
 }
 
 /* The addresses are those of both matrices, of the result, and of what is added. */
-EXPORT int64_t acl_emu_gemm_run(const product *whole, const int64_t *addresses, int64_t threads)
+EXPORT int64_t acl_emu_gemm_run(const product *described, const int64_t *addresses, int64_t threads)
 {
-    task first = task_of(whole, addresses);
+    task first = task_of(described, addresses);
     batch work = {.first = &first, .count = 1, .result = DONE};
-    for (int64_t k = 0; k < whole->axes; k++) {
-        work.count *= whole->axis[k].length;
+    for (int64_t k = 0; k < described->axes; k++) {
+        work.count *= described->axis[k].length;
     }
     const double each = work_of(&first);
     if (each * (double)work.count < WORTH_WAKING) {
@@ -565,21 +565,21 @@ EXPORT int64_t acl_emu_gemm_run(const product *whole, const int64_t *addresses, 
     }
     const int side_by_side = work.count > 1 && (each < SMALL || (each < LARGE && work.count >= 4 * threads));
     first.apart = !side_by_side && !first.pieces && threads > 1 && first.blocks >= threads
-                  && (first.thin ? whole->columns < 2 * LEAST_PART * threads : whole->rows * whole->columns <= FEW_SUMS);
-    struct room *room = take_room(side_by_side ? threads * room_of(&first, 1) : room_of(&first, threads));
-    if (!room) {
-        return NO_ROOM;
+                  && (first.thin ? described->columns < 2 * LEAST_PART * threads : described->rows * described->columns <= FEW_SUMS);
+    struct scratch *scratch = take_scratch(side_by_side ? threads * scratch_of(&first, 1) : scratch_of(&first, threads));
+    if (!scratch) {
+        return NO_MEMORY;
     }
-    work.room = room->numbers;
+    work.scratch = scratch->numbers;
     work.some = parts_of(work.count, 16 * threads);
     if (side_by_side) {
         acl_emu_engine_together(multiply_batch, &work, at_most(threads, work.count));
     } else {
         for (int64_t number = 0; number < work.count && work.result == DONE; number++) {
             task t = one_of(&first, number);
-            work.result = run_task(&t, work.room, threads);
+            work.result = run_task(&t, work.scratch, threads);
         }
     }
-    leave_room(room);
+    leave_scratch(scratch);
     return work.result;
 }

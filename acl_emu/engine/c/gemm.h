@@ -39,7 +39,7 @@ typedef struct {
     /* The same from contiguous rows, `down` numbers apart, as they lie. */
     void (*multiply_rows)(float *sums, const float *a, int64_t down, const float *b, int64_t depth, int64_t rows, int64_t columns);
     /* The sums of few rows for any number of columns, in tiles one behind the other, from packed rows and a right matrix as it lies. A row alone
-     * is packed as it is, others in panels of some size. `pieces` is room for as many sums. */
+     * is packed as it is, others in panels of some size. `pieces` holds as many sums. */
     void (*multiply_thin)(float *sums, float *pieces, const float *a, int64_t size, const matrix *b, int64_t lowered, int64_t depth, int64_t rows,
                           int64_t columns);
     /* Of a row and a column the sums of pieces that follow each other, or of a part of one. */

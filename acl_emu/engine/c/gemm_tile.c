@@ -102,10 +102,10 @@ INLINED void store(char *to, int64_t stride, int64_t dtype, const float *from, i
     }
 }
 
-/* Elements of a line that are turned one after the other. */
+/* Elements of a line that are transposed one after the other. */
 enum { LINE = 64 };
 
-/* Whether lines drive each other out of the first-level cache before the rest of them is turned: such lines are copied. */
+/* Whether lines drive each other out of the first-level cache before the rest of them is transposed: such lines are copied. */
 INLINED int is_crowded(const char *lines, int64_t stride)
 {
     return stride % 1024 == 0 && (uintptr_t)lines % CACHE_LINE;
@@ -281,7 +281,7 @@ static void multiply_rows(float *sums, const float *a, int64_t down, const float
 /* Depths of a thin product that are worked on at a time: of a right matrix as it lies, and of what is packed. */
 enum { SOME_IN_PLACE = 8, SOME_PACKED = 32 };
 
-/* Depths between what is packed of columns that stand in memory and what is asked for: one column at a time, as far as the memory's own reading ahead
+/* Depths between what is packed of columns that stand in memory and what is prefetched: one column at a time, as far as the memory's own reading ahead
  * makes the most of. */
 enum { AHEAD = COLUMNS * SOME_PACKED };
 
@@ -328,7 +328,7 @@ INLINED void go_on_down(float *sums, const float *a, int64_t width, int64_t size
     }
 }
 
-/* Columns of a half type as they stand in memory, turned pair by pair. */
+/* Columns of a half type as they stand in memory, transposed pair by pair. */
 static void turn_pairs(char *to, const char *from, int64_t stride)
 {
     enum { PAIR = sizeof(uint32_t) };

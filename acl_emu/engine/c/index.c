@@ -46,10 +46,10 @@ void acl_emu_index_load(double *to, const char *from, int64_t stride, int64_t dt
         return;
     }
     for (int64_t n = 0; n < count; n += SOME) {
-        char room[SOME * sizeof(double)];
+        char scratch[SOME * sizeof(double)];
         const int64_t some = at_most(count - n, SOME);
-        copy_apart(room, item, from + n * stride, stride, item, some);
-        acl_emu_engine_tiles->cast[F64][dtype](to + n, room, (size_t)some);
+        copy_apart(scratch, item, from + n * stride, stride, item, some);
+        acl_emu_engine_tiles->cast[F64][dtype](to + n, scratch, (size_t)some);
     }
 }
 
@@ -61,37 +61,37 @@ void acl_emu_index_store(char *to, int64_t stride, int64_t dtype, const double *
         return;
     }
     for (int64_t n = 0; n < count; n += SOME) {
-        char room[SOME * sizeof(double)];
+        char scratch[SOME * sizeof(double)];
         const int64_t some = at_most(count - n, SOME);
-        acl_emu_engine_tiles->cast[dtype][F64](room, from + n, (size_t)some);
-        copy_apart(to + n * stride, stride, room, item, item, some);
+        acl_emu_engine_tiles->cast[dtype][F64](scratch, from + n, (size_t)some);
+        copy_apart(to + n * stride, stride, scratch, item, item, some);
     }
 }
 
 void acl_emu_index_round(double *numbers, int64_t dtype, int64_t count)
 {
     for (int64_t n = 0; n < count; n += SOME) {
-        char room[SOME * sizeof(double)];
+        char scratch[SOME * sizeof(double)];
         const int64_t some = at_most(count - n, SOME);
-        acl_emu_engine_tiles->cast[dtype][F64](room, numbers + n, (size_t)some);
-        acl_emu_engine_tiles->cast[F64][dtype](numbers + n, room, (size_t)some);
+        acl_emu_engine_tiles->cast[dtype][F64](scratch, numbers + n, (size_t)some);
+        acl_emu_engine_tiles->cast[F64][dtype](numbers + n, scratch, (size_t)some);
     }
 }
 
-#define WHOLE(type)                                                                   \
+#define INTEGERS(type)                                                                   \
     for (int64_t n = 0; n < count; n++) {                                             \
         type value;                                                                   \
         memcpy(&value, from + n * stride, sizeof value);                              \
         to[n] = (int64_t)value;                                                       \
     }
 
-void acl_emu_index_load_whole(int64_t *to, const char *from, int64_t stride, int64_t dtype, int64_t count)
+void acl_emu_index_load_integers(int64_t *to, const char *from, int64_t stride, int64_t dtype, int64_t count)
 {
     switch (dtype) {
     case BOOL8:
-    case U8: WHOLE(uint8_t) break;
-    case I32: WHOLE(int32_t) break;
-    default: WHOLE(int64_t) break;
+    case U8: INTEGERS(uint8_t) break;
+    case I32: INTEGERS(int32_t) break;
+    default: INTEGERS(int64_t) break;
     }
 }
 

@@ -64,8 +64,8 @@ void acl_emu_index_store(char *to, int64_t stride, int64_t dtype, const double *
 /* The same by way of another type, as doubles that the type holds. */
 void acl_emu_index_round(double *numbers, int64_t dtype, int64_t count);
 
-/* Rows of whole numbers. */
-void acl_emu_index_load_whole(int64_t *to, const char *from, int64_t stride, int64_t dtype, int64_t count);
+/* Rows of integers. */
+void acl_emu_index_load_integers(int64_t *to, const char *from, int64_t stride, int64_t dtype, int64_t count);
 
 /* to[n] = from[index[n]], whose element 0 lies n strides behind `from` and the others a step apart each; 0 where the index is negative. */
 void acl_emu_index_gather(char *to, const char *from, int64_t stride, int64_t step, const int64_t *index, int64_t count, int64_t item);

@@ -31,9 +31,9 @@ typedef struct {
     const alignment_call *call;
     const alignment_steps *steps;
     char *log_probs, *targets, *loss, *scores, *grad, *out;
-    char *rooms; /* one for each thread */
-    int64_t room_size;
-    atomic_int_fast64_t rooms_taken;
+    char *scratch; /* one for each thread */
+    int64_t scratch_size;
+    atomic_int_fast64_t scratch_taken;
 } alignment_run;
 
 /* What a thread keeps of the sequence that it works on. */
@@ -52,16 +52,16 @@ static int64_t padded(int64_t states)
     return states + 3 * STATE_ROOM;
 }
 
-static int64_t room_size(const alignment_call *call)
+static int64_t scratch_size(const alignment_call *call)
 {
     return (int64_t)sizeof(double) * (7 * padded(call->states) + padded(call->classes));
 }
 
-static sequence room_of(alignment_run *one)
+static sequence scratch_of(alignment_run *one)
 {
     const alignment_call *call = one->call;
-    double *next = (double *)(one->rooms + atomic_fetch_add(&one->rooms_taken, 1) * one->room_size);
-    memset(next, 0, (size_t)one->room_size);
+    double *next = (double *)(one->scratch + atomic_fetch_add(&one->scratch_taken, 1) * one->scratch_size);
+    memset(next, 0, (size_t)one->scratch_size);
     double *parts[7];
     for (int k = 0; k < 7; k++, next += padded(call->states)) {
         parts[k] = next + STATE_ROOM;
@@ -89,7 +89,7 @@ static void begin(sequence *own, int64_t number)
         own->scores[s] = own->next[s] = -INFINITY;
         own->skip[s] = 0;
     }
-    acl_emu_index_load_whole(own->classes + lengths[1], own->one->targets + lengths[2], call->target_stride, call->target_dtype, lengths[1]);
+    acl_emu_index_load_integers(own->classes + lengths[1], own->one->targets + lengths[2], call->target_stride, call->target_dtype, lengths[1]);
     for (int64_t s = 0; s < own->states; s++) {
         own->classes[s] = s % 2 ? own->classes[lengths[1] + s / 2] : call->blank;
         own->skip[s] = s >= 2 && own->classes[s] != own->classes[s - 2] ? -1 : 0;
@@ -231,7 +231,7 @@ static void backward(sequence *own)
 static void run_forward(void *argument)
 {
     job *work = argument;
-    sequence own = room_of((alignment_run *)work->call);
+    sequence own = scratch_of((alignment_run *)work->call);
     for (int64_t number; next_unit(work, &number);) {
         begin(&own, number);
         forward(&own);
@@ -241,7 +241,7 @@ static void run_forward(void *argument)
 static void run_backward(void *argument)
 {
     job *work = argument;
-    sequence own = room_of((alignment_run *)work->call);
+    sequence own = scratch_of((alignment_run *)work->call);
     for (int64_t number; next_unit(work, &number);) {
         begin(&own, number);
         backward(&own);
@@ -256,7 +256,7 @@ static int labels_are_classes(const alignment_call *call, const char *targets)
             int64_t values[SOME];
             const int64_t some = at_most(labels - first, SOME);
             const char *from = targets + call->sequences[number][2] + first * call->target_stride;
-            acl_emu_index_load_whole(values, from, call->target_stride, call->target_dtype, some);
+            acl_emu_index_load_integers(values, from, call->target_stride, call->target_dtype, some);
             for (int64_t n = 0; n < some; n++) {
                 if (values[n] < 0 || values[n] >= call->classes) {
                     return 0;
@@ -272,13 +272,13 @@ static int64_t run_all(alignment_run *one, void (*function)(void *), int64_t thr
     const alignment_call *call = one->call;
     threads = at_most(threads, call->batch);
     one->steps = FOR_THIS_PROCESSOR(acl_emu_alignments);
-    one->room_size = room_size(call);
-    one->rooms = labels_are_classes(call, one->targets) ? malloc((size_t)(threads * one->room_size)) : NULL;
-    if (!one->rooms) {
+    one->scratch_size = scratch_size(call);
+    one->scratch = labels_are_classes(call, one->targets) ? malloc((size_t)(threads * one->scratch_size)) : NULL;
+    if (!one->scratch) {
         return LEFT_TO_NUMPY;
     }
     run(function, one, call->batch, threads);
-    free(one->rooms);
+    free(one->scratch);
     return DONE;
 }
 

@@ -12,14 +12,14 @@ typedef struct {
     int64_t numbers; /* where they begin, behind all steps */
     int64_t threaded, parts;
     struct {
-        int64_t place; /* an operand, the room behind them, or ELSEWHERE */
+        int64_t place; /* an operand, the scratch behind them, or ELSEWHERE */
         int64_t offset;
     } part[];
 } chain_step;
 
 typedef struct {
     operand_list list;
-    int64_t room; /* bytes */
+    int64_t scratch; /* bytes */
     int64_t steps, length; /* how many steps, and how many numbers they take */
     int64_t first[];
 } chain_call;
@@ -30,8 +30,8 @@ EXPORT int64_t acl_emu_chain_run(const chain_call *call, const int64_t *addresse
     if (!acl_emu_index_locate(&call->list, addresses, memory)) {
         return LEFT_TO_NUMPY;
     }
-    char *room = memory[call->list.operands] = call->room ? aligned_alloc(64, (size_t)call->room) : NULL;
-    if (call->room && !room) {
+    char *scratch = memory[call->list.operands] = call->scratch ? aligned_alloc(64, (size_t)call->scratch) : NULL;
+    if (call->scratch && !scratch) {
         return LEFT_TO_NUMPY;
     }
     const int64_t *next = call->first;
@@ -45,6 +45,6 @@ EXPORT int64_t acl_emu_chain_run(const chain_call *call, const int64_t *addresse
         result = step->run(call->first + call->length + step->numbers, given, step->threaded ? threads : 1);
         next = (const int64_t *)&step->part[step->parts];
     }
-    free(room);
+    free(scratch);
     return result == DONE ? DONE : LEFT_TO_NUMPY;
 }

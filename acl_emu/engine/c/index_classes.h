@@ -40,14 +40,14 @@ static inline int64_t offset_of(const steps *array, const stretch *some)
     return some->batch * array->down + some->line * array->along + some->at * array->across;
 }
 
-/* Targets as they lie in memory where they can be used so, else brought into the room. */
-static inline const int64_t *targets_of(const char *memory, int64_t stride, int64_t dtype, int64_t count, int64_t *room)
+/* Targets as they lie in memory where they can be used so, else brought into the scratch. */
+static inline const int64_t *targets_of(const char *memory, int64_t stride, int64_t dtype, int64_t count, int64_t *scratch)
 {
-    if (dtype == I64 && stride == (int64_t)sizeof *room && (uintptr_t)memory % sizeof *room == 0) {
+    if (dtype == I64 && stride == (int64_t)sizeof *scratch && (uintptr_t)memory % sizeof *scratch == 0) {
         return (const int64_t *)memory;
     }
-    acl_emu_index_load_whole(room, memory, stride, dtype, count);
-    return room;
+    acl_emu_index_load_integers(scratch, memory, stride, dtype, count);
+    return scratch;
 }
 
 /* The class of each target, -1 where it is ignored or outside the classes; whether one that is not ignored is outside. */

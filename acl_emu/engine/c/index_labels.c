@@ -21,11 +21,11 @@ typedef struct {
     const labels_call *call;
     char *memory[MOST_OPERANDS];
     double *sums; /* of each unit's losses */
-    char *rooms;  /* one for each thread */
-    atomic_int_fast64_t rooms_taken;
+    char *scratch;  /* one for each thread */
+    atomic_int_fast64_t scratch_taken;
 } labels_run;
 
-static size_t room_size(const labels_call *call)
+static size_t scratch_size(const labels_call *call)
 {
     return (size_t)call->classes * 3 * sizeof(double);
 }
@@ -59,7 +59,7 @@ static void count_labels(const labels_call *call, const char *labels, double *co
     for (int64_t first = 0, some; first < call->classes; first += some) {
         int64_t values[SOME];
         some = at_most(call->classes - first, first ? SOME : LANES); /* most rows have few */
-        acl_emu_index_load_whole(values, labels + first * call->label_across, call->label_across, call->label_dtype, some);
+        acl_emu_index_load_integers(values, labels + first * call->label_across, call->label_across, call->label_dtype, some);
         for (int64_t n = 0; n < some; n++) {
             if (values[n] == -1) {
                 return;
@@ -102,12 +102,12 @@ static void run_labels(void *argument)
     job *work = argument;
     labels_run *one = (labels_run *)work->call;
     const labels_call *call = one->call;
-    double *room = (double *)(one->rooms + (size_t)atomic_fetch_add(&one->rooms_taken, 1) * room_size(call));
+    double *own = (double *)(one->scratch + (size_t)atomic_fetch_add(&one->scratch_taken, 1) * scratch_size(call));
     for (int64_t unit; next_unit(work, &unit);) {
         const int64_t end = at_most((unit + 1) * ROWS, call->rows);
         double sum = 0;
         for (int64_t row = unit * ROWS; row < end; row++) {
-            const double loss = loss_of(one, row, room, room + call->classes, room + 2 * call->classes);
+            const double loss = loss_of(one, row, own, own + call->classes, own + 2 * call->classes);
             if (call->reduction == NO_REDUCTION) {
                 acl_emu_index_store(one->memory[2] + row * call->out_stride, 0, call->dtype, &loss, 1);
             }
@@ -125,9 +125,9 @@ EXPORT int64_t acl_emu_labels_loss(const labels_call *call, const int64_t *addre
         return LEFT_TO_NUMPY;
     }
     threads = at_most(threads, units);
-    one.rooms = malloc((size_t)(threads + 1) * room_size(call));
+    one.scratch = malloc((size_t)(threads + 1) * scratch_size(call));
     one.sums = malloc((size_t)(units + 1) * sizeof *one.sums);
-    if (one.rooms && one.sums) {
+    if (one.scratch && one.sums) {
         run(run_labels, &one, units, threads);
         if (call->reduction != NO_REDUCTION) {
             double total = 0;
@@ -138,8 +138,8 @@ EXPORT int64_t acl_emu_labels_loss(const labels_call *call, const int64_t *addre
             acl_emu_index_store(one.memory[2], 0, call->dtype, &total, 1);
         }
     }
-    const int done = one.rooms && one.sums;
-    free(one.rooms);
+    const int done = one.scratch && one.sums;
+    free(one.scratch);
     free(one.sums);
     return done ? DONE : LEFT_TO_NUMPY;
 }

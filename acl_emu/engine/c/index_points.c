@@ -34,10 +34,10 @@ static void pulls_of(const points_run *one, int64_t batch, int which, int64_t fi
 {
     const point_set *own = &one->call->sets[which], *other = &one->call->sets[!which];
     double grads[SOME], mine[SOME], theirs[SOME];
-    char room[SOME * sizeof(double)];
+    char scratch[SOME * sizeof(double)];
     const char *others = one->memory[POINTS + !which] + batch * other->batch;
     const char *points = one->memory[POINTS + which] + batch * own->batch + first * own->along;
-    acl_emu_index_load_whole(nearest, one->memory[INDEX + which] + batch * own->index_batch + first * own->index_along, own->index_along, I32, count);
+    acl_emu_index_load_integers(nearest, one->memory[INDEX + which] + batch * own->index_batch + first * own->index_along, own->index_along, I32, count);
     acl_emu_index_load(grads, one->memory[GRAD + which] + batch * own->grad_batch + first * own->grad_along, own->grad_along, own->grad_dtype, count);
     for (int64_t n = 0; n < count; n++) {
         nearest[n] = nearest[n] >= 0 && nearest[n] < other->count ? nearest[n] : -1;
@@ -48,8 +48,8 @@ static void pulls_of(const points_run *one, int64_t batch, int which, int64_t fi
     }
     for (int64_t axis = 0; axis < AXES; axis++) {
         const int64_t item = other->dtype == F16 ? 2 : 4;
-        acl_emu_index_gather(room, others + axis * other->across, 0, other->along, nearest, count, item);
-        acl_emu_index_load(theirs, room, item, other->dtype, count);
+        acl_emu_index_gather(scratch, others + axis * other->across, 0, other->along, nearest, count, item);
+        acl_emu_index_load(theirs, scratch, item, other->dtype, count);
         acl_emu_index_load(mine, points + axis * own->across, own->along, own->dtype, count);
         for (int64_t n = 0; n < count; n++) {
             const double pull = 2 * grads[n] * (mine[n] - theirs[n]);

@@ -47,16 +47,16 @@ static void run_choose(void *argument)
     for (int64_t unit; next_unit(work, &unit);) {
         const int64_t first = unit * ROWS, count = rows_from(first, call->rows);
         int64_t *classes = one->classes + first;
-        char room[ROWS * sizeof(float)];
+        char scratch[ROWS * sizeof(float)];
         const int64_t *targets = targets_of(one->target + first * call->target_stride, call->target_stride, call->target_dtype, count, classes);
         if (acl_emu_index_find_classes(classes, targets, count, call->classes, call->ignored)) {
             atomic_store(&((choose_run *)one)->outside, 1);
         }
-        acl_emu_index_gather(room, one->array + first * call->stride, call->stride, call->class_stride, classes, count, call->item);
-        acl_emu_engine_tiles->cast[F64][call->dtype](one->values + first, room, (size_t)count);
+        acl_emu_index_gather(scratch, one->array + first * call->stride, call->stride, call->class_stride, classes, count, call->item);
+        acl_emu_engine_tiles->cast[F64][call->dtype](one->values + first, scratch, (size_t)count);
         if (call->weighted) {
-            acl_emu_index_gather(room, one->weight, 0, call->weight_stride, classes, count, sizeof(float));
-            acl_emu_engine_tiles->cast[F64][F32](one->weights + first, room, (size_t)count);
+            acl_emu_index_gather(scratch, one->weight, 0, call->weight_stride, classes, count, sizeof(float));
+            acl_emu_engine_tiles->cast[F64][F32](one->weights + first, scratch, (size_t)count);
             continue;
         }
         for (int64_t n = 0; n < count; n++) {
@@ -105,16 +105,16 @@ static void run_shard(void *argument)
         const int64_t first = unit * ROWS, count = rows_from(first, call->rows);
         int64_t local[ROWS];
         double values[ROWS], maxima[ROWS];
-        char room[ROWS * sizeof(float)];
-        acl_emu_index_load_whole(local, one->target + first * call->target_stride, call->target_stride, I32, count);
+        char scratch[ROWS * sizeof(float)];
+        acl_emu_index_load_integers(local, one->target + first * call->target_stride, call->target_stride, I32, count);
         for (int64_t n = 0; n < count; n++) {
             local[n] = local[n] >= call->start && local[n] < call->end ? local[n] - call->start : -1;
             const int32_t masked = local[n] < 0, offset = masked ? 0 : (int32_t)local[n];
             memcpy(one->mask + (first + n) * call->mask_stride, &masked, sizeof masked);
             memcpy(one->offset + (first + n) * call->offset_stride, &offset, sizeof offset);
         }
-        acl_emu_index_gather(room, one->logits + first * call->stride, call->stride, call->class_stride, local, count, call->item);
-        acl_emu_engine_tiles->cast[F64][call->dtype](values, room, (size_t)count);
+        acl_emu_index_gather(scratch, one->logits + first * call->stride, call->stride, call->class_stride, local, count, call->item);
+        acl_emu_engine_tiles->cast[F64][call->dtype](values, scratch, (size_t)count);
         acl_emu_index_load(maxima, one->maximum + first * call->maximum_stride, call->maximum_stride, call->dtype, count);
         for (int64_t n = 0; n < count; n++) {
             values[n] = local[n] < 0 ? 0 : values[n] - maxima[n];
@@ -245,16 +245,16 @@ static void run_targets(void *argument)
     for (int64_t unit; next_unit(work, &unit);) {
         const int64_t first = unit * ROWS, count = rows_from(first, call->rows);
         double *values = one->values + first;
-        char room[ROWS * sizeof(float)];
+        char scratch[ROWS * sizeof(float)];
         acl_emu_engine_tiles->exp(values, values, (size_t)count);
         for (int64_t n = 0; n < count; n++) {
             values[n] = values[n] * one->shares[first + n] - one->shares[first + n];
         }
-        acl_emu_engine_tiles->cast[call->dtype][F64](room, values, (size_t)count);
+        acl_emu_engine_tiles->cast[call->dtype][F64](scratch, values, (size_t)count);
         for (int64_t n = 0; n < count; n++) {
             const int64_t class = one->classes[first + n];
             if (class >= 0) {
-                memcpy(one->out + (first + n) * call->stride + class * call->class_stride, room + n * call->item, (size_t)call->item);
+                memcpy(one->out + (first + n) * call->stride + class * call->class_stride, scratch + n * call->item, (size_t)call->item);
             }
         }
     }

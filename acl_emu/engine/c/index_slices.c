@@ -17,7 +17,7 @@ static int all_within(const char *index, int64_t stride, int64_t dtype, int64_t 
     for (int64_t n = 0; n < count; n += SOME) {
         const int64_t some = at_most(count - n, SOME);
         int wrong = 0;
-        acl_emu_index_load_whole(places, index + n * stride, stride, dtype, some);
+        acl_emu_index_load_integers(places, index + n * stride, stride, dtype, some);
         for (int64_t k = 0; k < some; k++) {
             wrong |= places[k] < low || places[k] >= length;
         }
@@ -93,7 +93,7 @@ static void run_gather(void *argument)
         for (int64_t n = unit * one->slices; n < end;) {
             const int64_t block = n / call->count, first = n % call->count;
             const int64_t some = at_most(at_most(end - n, call->count - first), SOME);
-            acl_emu_index_load_whole(places, one->memory[INDEX] + first * call->index_stride, call->index_stride, call->index_dtype, some);
+            acl_emu_index_load_integers(places, one->memory[INDEX] + first * call->index_stride, call->index_stride, call->index_dtype, some);
             for (int64_t k = 0; k < some && call->negative; k++) {
                 places[k] += places[k] < 0 ? call->length : 0;
             }
@@ -205,7 +205,7 @@ static void sort_updates(const sum_call *call, const char *index, int64_t *first
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t n = 0; n < call->count; n += SOME) {
             const int64_t some = at_most(call->count - n, SOME);
-            acl_emu_index_load_whole(places, index + n * call->index_stride, call->index_stride, call->index_dtype, some);
+            acl_emu_index_load_integers(places, index + n * call->index_stride, call->index_stride, call->index_dtype, some);
             for (int64_t k = 0; k < some; k++) {
                 if (pass) {
                     order[first[places[k]]++] = n + k;

@@ -32,10 +32,10 @@ typedef struct {
     atomic_int outside;
 } gradient_run;
 
-static const int64_t *gradient_targets(const gradient_run *one, const stretch *some, int64_t *room)
+static const int64_t *gradient_targets(const gradient_run *one, const stretch *some, int64_t *scratch)
 {
     const gradient_call *call = one->call;
-    return targets_of(one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count, room);
+    return targets_of(one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count, scratch);
 }
 
 FOR_EACH_CPU static int64_t some_outside(const int64_t *targets, int64_t count, int64_t classes, int64_t ignored)
@@ -55,9 +55,9 @@ static void run_check(void *argument)
         const int64_t end = at_most((unit + 1) * CHECKED, count_of(&one->call->pixels));
         stretch some;
         for (int64_t first = unit * CHECKED; first < end; first += some.count) {
-            int64_t room[WRITTEN];
+            int64_t scratch[WRITTEN];
             some = stretch_from(&one->call->pixels, first, end, WRITTEN);
-            if (some_outside(gradient_targets(one, &some, room), some.count, one->call->classes, one->call->ignored)) {
+            if (some_outside(gradient_targets(one, &some, scratch), some.count, one->call->classes, one->call->ignored)) {
                 atomic_store(&one->outside, 1);
             }
         }

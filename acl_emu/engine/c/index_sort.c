@@ -1,6 +1,6 @@
 /* Rows in order, or what has some ranks in them: values, and the places where they were.
  *
- * Numbers become keys that compare as whole numbers: NaN is the largest, both zeros are equal. A key and a place are an item; of equal keys
+ * Numbers become keys that compare as integers: NaN is the largest, both zeros are equal. A key and a place are an item; of equal keys
  * the first place comes first, whichever way they are sorted. */
 #include "index.h"
 
@@ -21,7 +21,7 @@ typedef struct {
     int64_t dtype, descending, length;
     int64_t first, last; /* ranks */
     int64_t selects, chunked, has_values;
-    int64_t rows, slots, space, room; /* rows with the same number modulo `slots` share the space; room: items that a selection holds */
+    int64_t rows, slots, space, capacity; /* rows with the same number modulo `slots` share the space; capacity: items that a selection holds */
     int64_t from_along, values_along, indices_along;
     int64_t axes, lengths[MOST_DIMS], from[MOST_DIMS], values[MOST_DIMS], indices[MOST_DIMS]; /* of the rows; strides in bytes */
 } sort_call;

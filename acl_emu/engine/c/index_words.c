@@ -34,7 +34,7 @@ EXPORT int64_t acl_emu_words_local(const local_call *call, const int64_t *addres
     char *masks = (char *)addresses[1], *locals = (char *)addresses[2];
     int64_t *words = (int64_t *)addresses[3];
     (void)threads; /* there is not enough to do */
-    acl_emu_index_load_whole(words, targets, call->target_stride, call->target_dtype, call->rows);
+    acl_emu_index_load_integers(words, targets, call->target_stride, call->target_dtype, call->rows);
     for (int64_t row = 0; row < call->rows; row++) {
         words[row] = words[row] >= call->start && words[row] < call->end ? words[row] - call->start : -1;
         if (words[row] >= call->words) {
@@ -68,7 +68,7 @@ EXPORT int64_t acl_emu_words_masked(const masked_call *call, const int64_t *addr
     const char *masks = (const char *)addresses[0], *targets = (const char *)addresses[1];
     int64_t *words = (int64_t *)addresses[2];
     (void)threads;
-    acl_emu_index_load_whole(words, targets, call->target_stride, call->target_dtype, call->rows);
+    acl_emu_index_load_integers(words, targets, call->target_stride, call->target_dtype, call->rows);
     for (int64_t row = 0; row < call->rows; row++) {
         const unsigned char mask = (unsigned char)masks[(call->in_bits ? row / 8 : row) * call->mask_stride];
         if (call->in_bits ? mask >> row % 8 & 1 : mask) {

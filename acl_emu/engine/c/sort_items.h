@@ -30,7 +30,7 @@ static void NAMED(load)(ITEM *to, const char *from, int64_t stride, int64_t dtyp
 }
 
 /* Short runs are sorted, then merged. Returns where the result is. */
-static ITEM *NAMED(merge)(ITEM *items, ITEM *room, int64_t count)
+static ITEM *NAMED(merge)(ITEM *items, ITEM *spare, int64_t count)
 {
     for (int64_t first = 0; first < count; first += RUN) {
         NAMED(sort_run)(items + first, at_most(count - first, RUN));
@@ -42,16 +42,16 @@ static ITEM *NAMED(merge)(ITEM *items, ITEM *room, int64_t count)
             while (left < middle && right < end) { /* without a branch on the data */
                 const ITEM a = items[left], b = items[right];
                 const int is_right = IS_LESS(b, a);
-                room[n++] = is_right ? b : a;
+                spare[n++] = is_right ? b : a;
                 right += is_right;
                 left += !is_right;
             }
-            memcpy(room + n, items + left, (size_t)(middle - left) * sizeof *items);
+            memcpy(spare + n, items + left, (size_t)(middle - left) * sizeof *items);
             n += middle - left;
-            memcpy(room + n, items + right, (size_t)(end - right) * sizeof *items);
+            memcpy(spare + n, items + right, (size_t)(end - right) * sizeof *items);
         }
-        ITEM *sorted = room;
-        room = items;
+        ITEM *sorted = spare;
+        spare = items;
         items = sorted;
     }
     return items;
@@ -74,7 +74,7 @@ static void NAMED(scatter)(ITEM *to, const ITEM *items, int64_t count, int64_t s
 
 /* One of the chunks of a long row that several threads sort together, digit by digit; then each counts and scatters its own. */
 typedef struct {
-    ITEM *items, *room;
+    ITEM *items, *spare;
     int64_t count, chunks, shift;
     int64_t (*counts)[BUCKETS];
 } NAMED(digit);
@@ -95,14 +95,14 @@ static void NAMED(run_scatter)(void *argument)
     const NAMED(digit) *one = work->call;
     for (int64_t chunk; next_unit(work, &chunk);) {
         const int64_t first = chunk * one->count / one->chunks, end = (chunk + 1) * one->count / one->chunks;
-        NAMED(scatter)(one->room, one->items + first, end - first, one->shift, one->counts[chunk]);
+        NAMED(scatter)(one->spare, one->items + first, end - first, one->shift, one->counts[chunk]);
     }
 }
 
 /* From the lowest digit to the highest; a digit that all have in common is left out. Returns where the result is. */
-static ITEM *NAMED(radix)(ITEM *items, ITEM *room, int64_t count, int64_t bits, int64_t chunks, int64_t threads, int64_t (*counts)[BUCKETS])
+static ITEM *NAMED(radix)(ITEM *items, ITEM *spare, int64_t count, int64_t bits, int64_t chunks, int64_t threads, int64_t (*counts)[BUCKETS])
 {
-    NAMED(digit) one = {.items = items, .room = room, .count = count, .chunks = chunks, .counts = counts};
+    NAMED(digit) one = {.items = items, .spare = spare, .count = count, .chunks = chunks, .counts = counts};
     for (one.shift = 0; one.shift < bits; one.shift += DIGIT) {
         int64_t next = 0, most = 0;
         run(NAMED(run_count), &one, chunks, threads);
@@ -119,8 +119,8 @@ static ITEM *NAMED(radix)(ITEM *items, ITEM *room, int64_t count, int64_t bits, 
             continue;
         }
         run(NAMED(run_scatter), &one, chunks, threads);
-        ITEM *sorted = one.room;
-        one.room = one.items;
+        ITEM *sorted = one.spare;
+        one.spare = one.items;
         one.items = sorted;
     }
     return one.items;
@@ -158,7 +158,7 @@ static void NAMED(select)(ITEM *items, int64_t count, int64_t wanted)
     }
 }
 
-/* The `wanted` first items of a part of a row, at the front of `best`, which has room for `capacity`; returns how many there are. */
+/* The `wanted` first items of a part of a row, at the front of `best`, which holds `capacity`; returns how many there are. */
 static int64_t NAMED(best_of)(ITEM *best, int64_t capacity, int64_t wanted, const sort_call *call, const char *from, int64_t first, int64_t count)
 {
     ITEM some[LOADED];
@@ -209,7 +209,7 @@ static void NAMED(run_best)(void *argument)
     const sort_call *call = one->call;
     for (int64_t chunk; next_unit(work, &chunk);) {
         const int64_t first = chunk * call->length / CHUNKS, end = (chunk + 1) * call->length / CHUNKS;
-        one->held[chunk] = NAMED(best_of)(one->best + chunk * call->room, call->room, call->last, call, one->from, first, end - first);
+        one->held[chunk] = NAMED(best_of)(one->best + chunk * call->capacity, call->capacity, call->last, call, one->from, first, end - first);
     }
 }
 
@@ -226,19 +226,19 @@ static void NAMED(row)(const sort_call *call, char *const *memory, int64_t row, 
             run(NAMED(run_best), &parts, CHUNKS, threads);
             held = parts.held[0];
             for (int64_t chunk = 1; chunk < CHUNKS; chunk++) {
-                memmove(space + held, space + chunk * call->room, (size_t)parts.held[chunk] * sizeof *space);
+                memmove(space + held, space + chunk * call->capacity, (size_t)parts.held[chunk] * sizeof *space);
                 held += parts.held[chunk];
             }
             NAMED(select)(space, held, call->last);
             held = call->last;
         } else {
-            held = NAMED(best_of)(space, call->room, call->last, call, from, 0, call->length);
+            held = NAMED(best_of)(space, call->capacity, call->last, call, from, 0, call->length);
         }
         sorted = NAMED(merge)(space, space + held, held); /* by places too: the selection left equal keys in no order */
     } else {
-        ITEM *room = space + call->length;
+        ITEM *spare = space + call->length;
         NAMED(load)(space, from, call->from_along, call->dtype, (int)call->descending, 0, call->length);
-        sorted = call->length > MERGED ? NAMED(radix)(space, room, call->length, bits, chunks, threads, counts) : NAMED(merge)(space, room, call->length);
+        sorted = call->length > MERGED ? NAMED(radix)(space, spare, call->length, bits, chunks, threads, counts) : NAMED(merge)(space, spare, call->length);
     }
     char *indices = memory[1 + call->has_values] + offset_of(call, call->indices, row);
     for (int64_t rank = call->first; rank < call->last; rank++) {

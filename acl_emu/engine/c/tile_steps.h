@@ -2,9 +2,9 @@
  * that, truth values are bytes in registers: gcc has no vectors of bool. */
 
 #define TYPES_OF_FLOATS(X) X(f32, float) X(f64, double)
-#define TYPES_OF_WHOLE(X) \
+#define TYPES_OF_INTEGER(X) \
     X(i8, int8_t) X(u8, uint8_t) X(i16, int16_t) X(u16, uint16_t) X(i32, int32_t) X(u32, uint32_t) X(i64, int64_t) X(u64, uint64_t)
-#define ALL_TYPES(X) TYPES_OF_FLOATS(X) TYPES_OF_WHOLE(X) X(b8, uint8_t)
+#define ALL_TYPES(X) TYPES_OF_FLOATS(X) TYPES_OF_INTEGER(X) X(b8, uint8_t)
 
 #define EACH INDEPENDENT for (size_t i = 0; i < n; i++)
 
@@ -41,7 +41,7 @@
     }
 #define NAMED(name, t) {#name "." #t, step_##name##_##t},
 
-/* What there is, by types: each list is gone through once for the functions and once for their names. */
+/* What there is, by types: each list is expanded once for the functions and once for their names. */
 #define OF_FLOATS(F1, F2, t, T)                                                                              \
     F1(negative, t, T, T) F1(square, t, T, T) F1(reciprocal, t, T, T) F1(absolute, t, T, T) F1(sign, t, T, T) \
     F1(sqrt, t, T, T) F1(rsqrt, t, T, T) F1(floor, t, T, T) F1(ceil, t, T, T) F1(trunc, t, T, T) F1(rint, t, T, T) \
@@ -56,7 +56,7 @@
     F1(arccos, f32, float, float) F1(arctan, f32, float, float) F1(sinh, f32, float, float) F1(cosh, f32, float, float) \
     F1(tanh, f32, float, float) F1(arcsinh, f32, float, float) F1(arccosh, f32, float, float) F1(arctanh, f32, float, float) \
     F1(erf, f32, float, float) F1(erfc, f32, float, float) F2(power, f32, float, float) F2(arctan2, f32, float, float)
-#define OF_WHOLE(F1, F2, t, T)                                                                               \
+#define OF_INTEGER(F1, F2, t, T)                                                                               \
     F1(negative, t, T, T) F1(square, t, T, T) F1(absolute, t, T, T) F1(sign, t, T, T) F1(invert, t, T, T)    \
     F2(add, t, T, T) F2(subtract, t, T, T) F2(multiply, t, T, T) F2(maximum, t, T, T) F2(minimum, t, T, T)   \
     F2(bitwise_and, t, T, T) F2(bitwise_or, t, T, T) F2(bitwise_xor, t, T, T) F2(left_shift, t, T, T)        \
@@ -67,24 +67,24 @@
 #define OF_ALL(F2, t, T) F2(less, t, T, uint8_t) F2(less_equal, t, T, uint8_t) F2(equal, t, T, uint8_t) F2(not_equal, t, T, uint8_t)
 
 #define DEFINE_FLOATS(t, T) OF_FLOATS(STEP_1, STEP_2, t, T)
-#define DEFINE_WHOLE(t, T) OF_WHOLE(STEP_1, STEP_2, t, T)
+#define DEFINE_INTEGER(t, T) OF_INTEGER(STEP_1, STEP_2, t, T)
 #define DEFINE_ALL(t, T) OF_ALL(STEP_2, t, T) STEP_WHERE(t, T)
 TYPES_OF_FLOATS(DEFINE_FLOATS)
-TYPES_OF_WHOLE(DEFINE_WHOLE)
+TYPES_OF_INTEGER(DEFINE_INTEGER)
 ALL_TYPES(DEFINE_ALL)
 OF_FLOAT32(STEP_1, STEP_2)
 OF_BOOL(STEP_1, STEP_2)
 
 #define NAME_STEP(name, t, T, R) NAMED(name, t)
 #define NAME_FLOATS(t, T) OF_FLOATS(NAME_STEP, NAME_STEP, t, T)
-#define NAME_WHOLE(t, T) OF_WHOLE(NAME_STEP, NAME_STEP, t, T)
+#define NAME_INTEGER(t, T) OF_INTEGER(NAME_STEP, NAME_STEP, t, T)
 #define NAME_ALL(t, T) OF_ALL(NAME_STEP, t, T) NAMED(where, t)
 
 static const named_step steps[] = {
-    TYPES_OF_FLOATS(NAME_FLOATS) TYPES_OF_WHOLE(NAME_WHOLE) ALL_TYPES(NAME_ALL) OF_FLOAT32(NAME_STEP, NAME_STEP) OF_BOOL(NAME_STEP, NAME_STEP)
+    TYPES_OF_FLOATS(NAME_FLOATS) TYPES_OF_INTEGER(NAME_INTEGER) ALL_TYPES(NAME_ALL) OF_FLOAT32(NAME_STEP, NAME_STEP) OF_BOOL(NAME_STEP, NAME_STEP)
 };
 
-/* Reductions. Floats are added up and multiplied in double, whole numbers in 64 bits, of which a narrower result takes the last: it wraps around. */
+/* Reductions. Floats are added up and multiplied in double, integers in 64 bits, of which a narrower result takes the last: it wraps around. */
 
 #define ACCUMULATE(name, t, T, A, start, expression)                                                         \
     static void begin_##name##_##t(void *accumulators, size_t count)                                         \
@@ -409,7 +409,7 @@ enum { GROUPS = 2 };
 #define ORDERED(t, T, least, most)                                                                           \
     ACCUMULATE(max, t, T, T, least, maximum_##t(x, y))                                                       \
     ACCUMULATE(min, t, T, T, most, minimum_##t(x, y))
-#define ORDERED_WHOLE(t, T, least, most)                                                                     \
+#define ORDERED_INTEGER(t, T, least, most)                                                                     \
     ORDERED(t, T, least, most)                                                                               \
     ROW_OF(max, t, T, T)                                                                                     \
     ROW_OF(min, t, T, T)
@@ -429,7 +429,7 @@ enum { GROUPS = 2 };
     SCAN_OF(cumsum, t, T, double, 0, +)                                                                      \
     SCAN_OF(cumprod, t, T, double, 1, *)                                                                     \
     LOCATED(t, T)
-#define REDUCE_WHOLE(t, T)                                                                                   \
+#define REDUCE_INTEGER(t, T)                                                                                   \
     ACCUMULATE(sum, t, T, uint64_t, 0, x + y)                                                                \
     ACCUMULATE(prod, t, T, uint64_t, 1, x * y)                                                               \
     ROW_OF(sum, t, T, uint64_t)                                                                              \
@@ -437,35 +437,35 @@ enum { GROUPS = 2 };
     LOCATED(t, T)
 
 TYPES_OF_FLOATS(REDUCE_FLOAT)
-TYPES_OF_WHOLE(REDUCE_WHOLE)
+TYPES_OF_INTEGER(REDUCE_INTEGER)
 SCAN_OF(cumsum, i64, int64_t, uint64_t, 0, +)
 SCAN_OF(cumprod, i64, int64_t, uint64_t, 1, *)
 ORDERED_FLOAT(f32, float, int32_t)
 ORDERED_FLOAT(f64, double, int64_t)
-ORDERED_WHOLE(i8, int8_t, INT8_MIN, INT8_MAX)
-ORDERED_WHOLE(u8, uint8_t, 0, UINT8_MAX)
-ORDERED_WHOLE(i16, int16_t, INT16_MIN, INT16_MAX)
-ORDERED_WHOLE(u16, uint16_t, 0, UINT16_MAX)
-ORDERED_WHOLE(i32, int32_t, INT32_MIN, INT32_MAX)
-ORDERED_WHOLE(u32, uint32_t, 0, UINT32_MAX)
-ORDERED_WHOLE(i64, int64_t, INT64_MIN, INT64_MAX)
-ORDERED_WHOLE(u64, uint64_t, 0, UINT64_MAX)
-ORDERED_WHOLE(b8, uint8_t, 0, 1)
+ORDERED_INTEGER(i8, int8_t, INT8_MIN, INT8_MAX)
+ORDERED_INTEGER(u8, uint8_t, 0, UINT8_MAX)
+ORDERED_INTEGER(i16, int16_t, INT16_MIN, INT16_MAX)
+ORDERED_INTEGER(u16, uint16_t, 0, UINT16_MAX)
+ORDERED_INTEGER(i32, int32_t, INT32_MIN, INT32_MAX)
+ORDERED_INTEGER(u32, uint32_t, 0, UINT32_MAX)
+ORDERED_INTEGER(i64, int64_t, INT64_MIN, INT64_MAX)
+ORDERED_INTEGER(u64, uint64_t, 0, UINT64_MAX)
+ORDERED_INTEGER(b8, uint8_t, 0, 1)
 
 #define NAME_LOCATED(t) NAME_REDUCTION(argmax, t, located_argmax_##t, I64) NAME_REDUCTION(argmin, t, located_argmin_##t, I64)
 #define NAME_FLOAT_REDUCTIONS(t, T, D)                                                                       \
     NAME_FLOAT_REDUCTION(sum, t, double, F64) NAME_FLOAT_REDUCTION(prod, t, double, F64) NAME_FLOAT_REDUCTION(max, t, T, D) \
     NAME_FLOAT_REDUCTION(min, t, T, D)                                                                       \
     NAME_SCAN(cumsum, t, double, D) NAME_SCAN(cumprod, t, double, D) NAME_LOCATED(t)
-#define NAME_WHOLE_REDUCTIONS(t, T, D)                                                                       \
+#define NAME_INTEGER_REDUCTIONS(t, T, D)                                                                       \
     NAME_REDUCTION(sum, t, uint64_t, I64) NAME_REDUCTION(prod, t, uint64_t, I64) NAME_REDUCTION(max, t, T, D) NAME_REDUCTION(min, t, T, D) \
     NAME_LOCATED(t)
 
 static const reduction reductions[] = {
-    NAME_FLOAT_REDUCTIONS(f32, float, F32) NAME_FLOAT_REDUCTIONS(f64, double, F64) NAME_WHOLE_REDUCTIONS(i8, int8_t, I8)
-    NAME_WHOLE_REDUCTIONS(u8, uint8_t, U8) NAME_WHOLE_REDUCTIONS(i16, int16_t, I16) NAME_WHOLE_REDUCTIONS(u16, uint16_t, U16)
-    NAME_WHOLE_REDUCTIONS(i32, int32_t, I32) NAME_WHOLE_REDUCTIONS(u32, uint32_t, U32) NAME_WHOLE_REDUCTIONS(i64, int64_t, I64)
-    NAME_WHOLE_REDUCTIONS(u64, uint64_t, U64) NAME_REDUCTION(max, b8, uint8_t, BOOL8) NAME_REDUCTION(min, b8, uint8_t, BOOL8)
+    NAME_FLOAT_REDUCTIONS(f32, float, F32) NAME_FLOAT_REDUCTIONS(f64, double, F64) NAME_INTEGER_REDUCTIONS(i8, int8_t, I8)
+    NAME_INTEGER_REDUCTIONS(u8, uint8_t, U8) NAME_INTEGER_REDUCTIONS(i16, int16_t, I16) NAME_INTEGER_REDUCTIONS(u16, uint16_t, U16)
+    NAME_INTEGER_REDUCTIONS(i32, int32_t, I32) NAME_INTEGER_REDUCTIONS(u32, uint32_t, U32) NAME_INTEGER_REDUCTIONS(i64, int64_t, I64)
+    NAME_INTEGER_REDUCTIONS(u64, uint64_t, U64) NAME_REDUCTION(max, b8, uint8_t, BOOL8) NAME_REDUCTION(min, b8, uint8_t, BOOL8)
     NAME_SCAN(cumsum, i64, uint64_t, I64) NAME_SCAN(cumprod, i64, uint64_t, I64)
 };
 

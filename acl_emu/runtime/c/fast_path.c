@@ -32,7 +32,7 @@ static int is_number(PyObject *one)
     return PyLong_CheckExact(one) || (handle_type && Py_TYPE(one)->tp_base == handle_type);
 }
 
-/* A whole number in the range of a C type; 0 where it is none. */
+/* An integer in the range of a C type; 0 where it is none. */
 static int take_integer(PyObject *given, char type, acl_emu_arg *argument)
 {
     int overflow = 0;
@@ -51,7 +51,7 @@ static int take_float(PyObject *given, char type, acl_emu_arg *argument)
     if (!PyFloat_CheckExact(given) && !PyLong_CheckExact(given))
         return 0;
     double value = PyFloat_AsDouble(given);
-    if (PyErr_Occurred()) { /* a whole number that is too large */
+    if (PyErr_Occurred()) { /* an integer that is too large */
         PyErr_Clear();
         return 0;
     }

@@ -17,15 +17,15 @@
 #define LONGEST (1 << 20) /* characters of a string */
 
 /* A plan, and all that it depends on. */
-typedef struct kept {
-    struct kept *next;
+typedef struct entry {
+    struct entry *next;
     acl_emu_plan *plan;
     uint64_t hash;
     size_t place; /* in the order of the clock */
     int used; /* since the clock's hand came by */
     size_t words;
     int64_t key[];
-} kept;
+} entry;
 
 /* The parameters of an operator. It stays for good: calls look at it without the lock. */
 typedef struct {
@@ -41,10 +41,10 @@ static struct {
     uint64_t one, two; /* operators whose phases they are */
 } functions[FUNCTIONS];
 
-static kept **buckets;
+static entry **buckets;
 static size_t bucket_count;
-static kept **clock_order;
-static size_t kept_count, kept_capacity, hand;
+static entry **clock_order;
+static size_t entry_count, entry_capacity, hand;
 
 static uint64_t *gone; /* numbers of plans */
 static size_t gone_count, gone_capacity;
@@ -202,21 +202,21 @@ static uint64_t hash_of_key(void)
 
 /* The cache */
 
-static kept *find_kept(uint64_t hash)
+static entry *find_entry(uint64_t hash)
 {
-    kept *known = bucket_count ? buckets[hash % bucket_count] : NULL;
+    entry *known = bucket_count ? buckets[hash % bucket_count] : NULL;
     while (known && (known->hash != hash || known->words != key_words || memcmp(known->key, key, key_words * sizeof *key)))
         known = known->next;
     return known;
 }
 
-static void remove_kept(kept *one)
+static void remove_entry(entry *one)
 {
-    kept **link = &buckets[one->hash % bucket_count];
+    entry **link = &buckets[one->hash % bucket_count];
     while (*link != one)
         link = &(*link)->next;
     *link = one->next;
-    clock_order[one->place] = clock_order[--kept_count];
+    clock_order[one->place] = clock_order[--entry_count];
     clock_order[one->place]->place = one->place;
     acl_emu_release_plan(one->plan);
     free(one);
@@ -226,22 +226,22 @@ static void remove_kept(kept *one)
 static void evict(void)
 {
     for (;; hand++) {
-        hand %= kept_count;
+        hand %= entry_count;
         if (!clock_order[hand]->used)
             break;
         clock_order[hand]->used = 0;
     }
-    remove_kept(clock_order[hand]);
+    remove_entry(clock_order[hand]);
 }
 
 static int add_buckets(void)
 {
     size_t larger = bucket_count ? 4 * bucket_count : 1024;
-    kept **made = calloc(larger, sizeof *made);
+    entry **made = calloc(larger, sizeof *made);
     if (!made)
         return bucket_count != 0;
-    for (size_t i = 0; i < kept_count; i++) {
-        kept *one = clock_order[i];
+    for (size_t i = 0; i < entry_count; i++) {
+        entry *one = clock_order[i];
         one->next = made[one->hash % larger];
         made[one->hash % larger] = one;
     }
@@ -251,15 +251,15 @@ static int add_buckets(void)
     return 1;
 }
 
-static void keep(uint64_t hash, acl_emu_plan *plan, uint64_t most)
+static void insert(uint64_t hash, acl_emu_plan *plan, uint64_t most)
 {
-    if (!most || find_kept(hash) || (kept_count >= bucket_count && !add_buckets()) ||
-        !grow(&clock_order, kept_count, &kept_capacity, sizeof *clock_order))
+    if (!most || find_entry(hash) || (entry_count >= bucket_count && !add_buckets()) ||
+        !grow(&clock_order, entry_count, &entry_capacity, sizeof *clock_order))
         return;
-    kept *made = malloc(sizeof *made + key_words * sizeof *key);
+    entry *made = malloc(sizeof *made + key_words * sizeof *key);
     if (!made)
         return;
-    while (kept_count >= most)
+    while (entry_count >= most)
         evict();
     plan->references++;
     made->plan = plan;
@@ -269,21 +269,21 @@ static void keep(uint64_t hash, acl_emu_plan *plan, uint64_t most)
     memcpy(made->key, key, key_words * sizeof *key);
     made->next = buckets[hash % bucket_count];
     buckets[hash % bucket_count] = made;
-    made->place = kept_count;
-    clock_order[kept_count++] = made;
+    made->place = entry_count;
+    clock_order[entry_count++] = made;
 }
 
 void acl_emu_forget_plans(void)
 {
     acl_emu_lock();
-    while (kept_count)
-        remove_kept(clock_order[kept_count - 1]);
+    while (entry_count)
+        remove_entry(clock_order[entry_count - 1]);
     acl_emu_unlock();
 }
 
 uint64_t acl_emu_plan_count(void)
 {
-    return kept_count;
+    return entry_count;
 }
 
 uint64_t acl_emu_gone_plans(uint64_t *numbers, uint64_t capacity)
@@ -339,7 +339,7 @@ int acl_emu_plan_call(uint64_t operator, const acl_emu_arg *arguments, uint64_t 
     acl_emu_lock();
     if (describe(operator, arguments)) {
         *hash = hash_of_key();
-        kept *known = find_kept(*hash);
+        entry *known = find_entry(*hash);
         *executor = known ? make_executor(known->plan) : 0;
         found = *executor != 0;
         if (found) {
@@ -358,7 +358,7 @@ uint64_t acl_emu_adopt_plan(uint64_t operator, const acl_emu_arg *arguments, uin
     if (describe(operator, arguments)) {
         executor = make_executor(plan);
         if (hash_of_key() == hash)
-            keep(hash, plan, most);
+            insert(hash, plan, most);
     }
     acl_emu_release_plan(plan);
     acl_emu_unlock();
