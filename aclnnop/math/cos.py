@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from acl_emu.spec import ALL, Array, Product, in_place
+from acl_emu.spec import Array, in_place
 from aclnnop.math.unary import FLOATING, INTEGRAL, unary
 
 
-@unary(*FLOATING, *INTEGRAL, products=ALL - {Product.A950})
+@unary(*FLOATING, *INTEGRAL)
 def aclnnCos(input: Array) -> Any:
     """Take the cosine of every element."""
     return np.cos(input)

@@ -8,7 +8,7 @@ from aclnnop.math.special import digamma
 from aclnnop.math.unary import same, unary
 
 
-@unary(FLOAT, FLOAT16, DOUBLE, rule=same, products=ALL - {Product.A310B})
+@unary(FLOAT, FLOAT16, DOUBLE, rule=same, products=ALL - {Product.A310B}, one_format=True)
 def aclnnDigamma(self: Array) -> Any:
     """Take the logarithmic derivative of the gamma function at every element."""
     return digamma(self)

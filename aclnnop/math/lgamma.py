@@ -8,7 +8,7 @@ from aclnnop.math.special import lgamma
 from aclnnop.math.unary import same, unary
 
 
-@unary(FLOAT, FLOAT16, DOUBLE, rule=same, products=ALL - {Product.A310B})
+@unary(FLOAT, FLOAT16, DOUBLE, rule=same, products=ALL - {Product.A310B}, one_format=True)
 def aclnnLgamma(self: Array) -> Any:
     """Take the logarithm of the magnitude of the gamma function at every element."""
     return lgamma(self)

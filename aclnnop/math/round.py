@@ -30,8 +30,8 @@ TYPES = (*REALS, INT32, INT64)
 
 @unary(*REALS, INT32, INT64, rule=same, integers=unchanged, products=NEWER | {Product.A910})
 def aclnnRound(self: Array) -> Any:
-    """Round every element to the nearest integer, halves to the even one."""
-    return np.rint(self)
+    """Round every element to the nearest integer, halves to the even one; zero is never negative."""
+    return np.rint(self) + 0.0
 
 
 aclnnInplaceRound = in_place(aclnnRound, const=True)

@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from acl_emu.core.dtypes import DOUBLE, FLOAT, FLOAT16
 from acl_emu.spec import Array, Product, in_place
-from aclnnop.math.unary import INTEGRAL, NEWER, unary
+from aclnnop.math.unary import INTEGRAL, NEWER, REALS, unary, without_bf16
+
+TYPES = (*REALS, *INTEGRAL)
 
 
-@unary(FLOAT, FLOAT16, DOUBLE, on={Product.A950: (FLOAT, FLOAT16, DOUBLE, *INTEGRAL)}, products=NEWER | {Product.A910})
+@unary(*TYPES, on={Product.A950: without_bf16(TYPES)}, products=NEWER | {Product.A910})
 def aclnnSinc(self: Array) -> Any:
     """Divide the sine of pi times every element by pi times it; at zero the quotient is one."""
     nearest = np.rint(self)

@@ -22,6 +22,7 @@ from acl_emu.spec import (
     castable,
     mapped,
     numbers,
+    require,
     same_dtype,
     same_shape,
 )
@@ -76,11 +77,13 @@ def unary(
     out: str = "out",
     const_out: bool = False,
     formats: frozenset[int] = STRIDED,
+    one_format: bool = False,
 ) -> Callable[[Formula], Operator]:
     """Declare ``aclnnXxx(input, out)``, whose name, parameter's name, summary and formula are those of the function below.
 
     ``types`` are those of the input, ``on`` where a product has others. The output has the same ones, without integers where the
     ``rule`` is ``floating``, unless ``results`` lists them. ``integers`` is the formula of integers where it is another one.
+    ``one_format``: the output has the very format of the input, also where both are strided.
     """
 
     def outputs(listed: Types) -> Types:
@@ -95,6 +98,7 @@ def unary(
 
         def plan(self: Operand, result: Operand) -> Plan:
             via = rule(self, result)
+            require(not one_format or self.view.format == result.view.format, f"{result.name} has another format than {self.name}")
             same_shape(self, result)
             return applied(formula, integers or formula, via, self, result)
 
