@@ -63,12 +63,13 @@ def in_place(
     rank: tuple[int, int] | None = None,
     products: frozenset[Product] | None = None,
     instead: Mapping[str, Kind] | None = None,
+    checks: tuple[Check, ...] = (),
 ) -> Operator:
     """``aclnnInplaceXxx`` of ``aclnnXxx(self, ..., out)``: the first parameter is also the output.
 
     It takes the types that are both inputs and outputs of the plain operator, unless ``types`` (and ``on``) says otherwise. ``ref`` is
     what the parameter is called where that is not the plain operator's with ``Ref`` behind it; ``const``: whether the prototype says so;
-    ``instead``: the kinds of other parameters, by name, where they are not the plain operator's.
+    ``instead``: the kinds of other parameters, by name, where they are not the plain operator's; ``checks`` come after its checks.
     """
     (first, taken), *others, (_, given) = plain.parameters
     if not (isinstance(taken, TensorKind) and isinstance(given, TensorKind) and given.io == "out"):
@@ -87,7 +88,7 @@ def in_place(
         doc=f"{plain.name} in place: {plain.summary[:1].lower()}{plain.summary[1:]}",
         products=plain.products if products is None else products,
         elsewhere=plain.elsewhere,
-        checks=plain.checks,
+        checks=(*plain.checks, *checks),
     )
     changed, (out, _) = made.names[0], plain.parameters[-1]
 

@@ -459,6 +459,52 @@ def test_types_that_differ_between_products(product: str, name: str, dtype: Any,
 
 
 @pytest.mark.parametrize(
+    ("product", "form", "dtype", "status"),
+    [
+        ("Ascend910A", "InplaceEqTensor", np.uint32, 0),
+        ("Ascend910A", "InplaceEqScalar", np.uint64, 0),
+        ("Ascend950PR_9589", "InplaceEqTensor", np.uint32, ACLNN_ERR_PARAM_INVALID),
+        ("Ascend910B1", "InplaceEqTensor", np.uint64, ACLNN_ERR_PARAM_INVALID),
+        ("Ascend950PR_9589", "InplaceNeScalar", np.uint16, 0),
+        ("Ascend950PR_9589", "InplaceNeScalar", np.uint32, 0),
+        ("Ascend950PR_9589", "NeScalar", np.uint16, ACLNN_ERR_PARAM_INVALID),
+        ("Ascend910B1", "InplaceNeScalar", np.uint16, ACLNN_ERR_PARAM_INVALID),
+    ],
+    ids=str,
+)
+def test_types_that_differ_in_place(product: str, form: str, dtype: Any, status: int, chip) -> None:
+    chip(product)
+    other = np.asarray(1).astype(dtype) if "Scalar" in form else Meta((2,), dtype)
+    assert call(form, Meta((2,), dtype), other, Meta((2,), np.bool_)).status() == status
+
+
+def test_wide_unsigned_numbers_in_place(device: int, chip) -> None:
+    chip("Ascend910A")
+    x, y = np.array([1, 2**32 - 1, 3], np.uint32), np.array([1, 2**32 - 1, 4], np.uint32)
+    assert call("InplaceEqTensor", x, y, None).run().tolist() == [1, 1, 0]
+    chip("Ascend950PR_9589")
+    x = np.array([1, 65535, 3], np.uint16)
+    assert call("InplaceNeScalar", x, np.uint16(65535), None).run().tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("changed", "other", "status"),
+    [
+        ((0, 3), (1, 3), ACLNN_ERR_PARAM_INVALID),
+        ((0, 3), (), ACLNN_ERR_PARAM_INVALID),
+        ((1, 3), (0, 3), ACLNN_ERR_PARAM_INVALID),
+        ((0, 3), (0, 3), 0),
+        ((2, 3), (3,), 0),
+    ],
+    ids=str,
+)
+def test_equality_in_place_of_one_empty_tensor(changed: tuple[int, ...], other: tuple[int, ...], status: int) -> None:
+    assert call("InplaceEqTensor", Meta(changed, FLOAT), Meta(other, FLOAT), None).status() == status
+    if changed == (0, 3):
+        assert call("InplaceNeTensor", Meta(changed, FLOAT), Meta(other, FLOAT), None).status() == 0
+
+
+@pytest.mark.parametrize(
     ("dtype", "rank", "status"),
     [(np.complex64, 7, 0), (np.complex64, 8, ACLNN_ERR_PARAM_INVALID), (np.float32, 8, 0)],
 )
