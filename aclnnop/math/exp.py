@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from acl_emu.core.dtypes import BOOL, INT64, DType
-from acl_emu.spec import Array, Operand, in_place, require
-from aclnnop.math.unary import FLOATING, NEWER, floating, unary
+from acl_emu.spec import ALL, Array, Operand, Product, in_place, require
+from aclnnop.math.unary import FLOATING, floating, unary
 
 
 def real_unless_complex(self: Operand, out: Operand) -> DType:
@@ -18,7 +18,7 @@ def real_unless_complex(self: Operand, out: Operand) -> DType:
     return floating(self, out)
 
 
-@unary(*FLOATING, INT64, BOOL, results=FLOATING, rule=real_unless_complex, products=NEWER)
+@unary(*FLOATING, INT64, BOOL, results=FLOATING, rule=real_unless_complex, products=ALL - {Product.A310B})
 def aclnnExp(self: Array) -> Any:
     """Raise e to the power of every element."""
     return np.exp(self)

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from acl_emu.spec import Array, in_place
-from aclnnop.math.unary import FLOATING, INTEGRAL, NEWER, unary
+from acl_emu.spec import ALL, Array, Product, in_place
+from aclnnop.math.unary import FLOATING, INTEGRAL, unary
 
 
-@unary(*FLOATING, *INTEGRAL, products=NEWER)
+@unary(*FLOATING, *INTEGRAL, products=ALL - {Product.A310B})
 def aclnnLog10(self: Array) -> Any:
     """Take the logarithm to base ten of every element."""
     return np.log10(self)

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from acl_emu.spec import Array, in_place
-from aclnnop.math.unary import FLOATING, INTEGRAL, NEWER, unary
+from acl_emu.spec import ALL, Array, Product, in_place
+from aclnnop.math.unary import FLOATING, INTEGRAL, unary
 
 
-@unary(*FLOATING, *INTEGRAL, products=NEWER, const_out=True)
+@unary(*FLOATING, *INTEGRAL, products=ALL - {Product.A310B}, const_out=True)
 def aclnnLog2(self: Array) -> Any:
     """Take the logarithm to base two of every element."""
     return np.log2(self)

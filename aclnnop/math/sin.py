@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from acl_emu.core.dtypes import FLOAT, FLOAT16
-from acl_emu.spec import Array, Product, in_place
-from aclnnop.math.unary import FLOATING, FLOATS, INTEGRAL, unary
+from acl_emu.spec import Array, in_place
+from aclnnop.math.unary import FLOATING, INTEGRAL, unary
 
 
 @unary(*FLOATING, *INTEGRAL)
@@ -15,4 +14,4 @@ def aclnnSin(self: Array) -> Any:
     return np.sin(self)
 
 
-aclnnInplaceSin = in_place(aclnnSin, *FLOATS, on={Product.A310B: (FLOAT, FLOAT16)})
+aclnnInplaceSin = in_place(aclnnSin)

@@ -146,12 +146,12 @@ def test_order_of_checks(soc: str, chip) -> None:
     assert "out has dtype" in message()
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_products(operation: str, chip) -> None:
-    for soc in ("Ascend950PR_9589", "Ascend910_9391", "Ascend910B1"):
+@pytest.mark.parametrize(("operation", "missing"), [("Exp", ["Ascend310B1"]), ("Log", ["Ascend310P3", "Ascend310B1"])])
+def test_products(operation: str, missing: list[str], chip) -> None:
+    for soc in {"Ascend950PR_9589", "Ascend910_9391", "Ascend910B1", "Ascend310P3", "Ascend910A"} - set(missing):
         chip(soc)
         assert valid(operation).status() == inplace(operation, Meta((2,), FLOAT16)).status() == 0
-    for soc in ("Ascend310P3", "Ascend910A", "Ascend310B1"):
+    for soc in missing:
         chip(soc)
         assert valid(operation).status() == inplace(operation, Meta((2,), FLOAT16)).status() == ACLNN_ERR_INNER_NULLPTR
         assert valid(operation, (0, 3)).plan() == (0, 0)
