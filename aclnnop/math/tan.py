@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from acl_emu.core.dtypes import COMPLEX128
 from acl_emu.spec import ALL, Array, Product, in_place
-from aclnnop.math.unary import FLOATING, INTEGRAL, OLDER, REALS, unary
+from aclnnop.math.unary import FLOATING, INTEGRAL, unary
 
 
-@unary(*FLOATING, *INTEGRAL, on=dict.fromkeys(OLDER, (*REALS, *INTEGRAL, COMPLEX128)), products=ALL - {Product.A950, Product.A310B})
+@unary(*FLOATING, *INTEGRAL, products=ALL - {Product.A950, Product.A310B})
 def aclnnTan(self: Array) -> Any:
     """Take the tangent of every element."""
     return np.tan(self)

@@ -295,10 +295,10 @@ def test_products(name: str, chip) -> None:
 @pytest.mark.parametrize(
     ("product", "name", "dtype", "status"),
     [
-        ("Ascend910A", "Acosh", np.int32, ACLNN_ERR_PARAM_INVALID),
+        ("Ascend910A", "Acosh", np.int32, 0),
         ("Ascend910B1", "Acosh", np.int32, 0),
         ("Ascend910A", "Asinh", np.int32, 0),
-        ("Ascend910A", "Asinh", np.complex64, ACLNN_ERR_PARAM_INVALID),
+        ("Ascend910A", "Asinh", np.complex64, 0),
         ("Ascend910A", "Atanh", np.complex64, 0),
         ("Ascend310P3", "Atanh", np.complex128, 0),
         ("Ascend950PR_9589", "Acosh", np.float64, 0),
@@ -317,7 +317,7 @@ def test_products(name: str, chip) -> None:
         ("Ascend910B1", "Sinc", BF16, 0),
         ("Ascend950PR_9589", "Sinc", np.int8, 0),
         ("Ascend950PR_9589", "Sinc", BF16, ACLNN_ERR_PARAM_INVALID),
-        ("Ascend310P3", "Tan", np.complex64, ACLNN_ERR_PARAM_INVALID),
+        ("Ascend310P3", "Tan", np.complex64, 0),
         ("Ascend310P3", "Tan", np.complex128, 0),
         ("Ascend910A", "Abs", np.complex64, ACLNN_ERR_PARAM_INVALID),
     ],
