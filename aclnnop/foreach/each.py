@@ -50,9 +50,9 @@ def TensorsOut(*types: DType, on: On = None, const: bool = True, null: type[AclE
     return ListOf(Out(*types, on=on, const=const), least=0, null=null)
 
 
-def TensorsInOut(*types: DType, null: type[AclError] = AclnnNullptr) -> ListKind:
+def TensorsInOut(*types: DType, const: bool = True, null: type[AclError] = AclnnNullptr) -> ListKind:
     """A list whose members are changed in place."""
-    return ListOf(InOut(*types), least=0, null=null)
+    return ListOf(InOut(*types, const=const), least=0, null=null)
 
 
 def foreach(plain: Operator, *types: DType, name: str = "", plan: Callable[[Operand, Operand], Plan] | None = None) -> Operator:
@@ -68,10 +68,10 @@ def foreach(plain: Operator, *types: DType, name: str = "", plan: Callable[[Oper
 
 
 def foreach_in_place(plain: Operator, *, name: str = "") -> Operator:
-    """``aclnnForeachXxxInplace(x)`` of ``aclnnXxx(self, out)``; a null member is 161002 here."""
-    kinds = {"x": TensorsInOut(*FLOATS, null=AclnnInvalid)}
+    """``aclnnForeachXxxInplace(xRef)`` of ``aclnnXxx(self, out)``; a null member is 161002 here."""
+    kinds = {"xRef": TensorsInOut(*FLOATS, const=False, null=AclnnInvalid)}
     only = frozenset({Product.A950})
-    made = _made(plain, name, "Inplace", kinds, lambda x: for_each(plain.function, x, x), only, calling_module())
+    made = _made(plain, name, "Inplace", kinds, lambda refs: for_each(plain.function, refs, refs), only, calling_module())
     made.example(lambda: examples(made))
     return made
 

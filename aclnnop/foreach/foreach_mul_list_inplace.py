@@ -11,6 +11,6 @@ aclnnForeachMulListInplace = over_lists(
     multiply,
     *FLOATS,
     INT32,
-    lists=("x1", "x2"),
+    lists=("x1Ref", "x2"),
     in_place=True,
 )

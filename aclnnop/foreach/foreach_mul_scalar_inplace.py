@@ -12,5 +12,6 @@ aclnnForeachMulScalarInplace = over_lists(
     *FLOATS,
     INT32,
     number=in_tensor("scalar"),
+    lists=("xRef",),
     in_place=True,
 )

@@ -1,4 +1,4 @@
-"""aclnnForeachSubListInplace: subtract ``alpha`` times every tensor of ``x2`` from that of ``x1``."""
+"""aclnnForeachSubListInplace: subtract ``alpha`` times every tensor of ``x2`` from that of ``x1Ref``."""
 
 from acl_emu.core.dtypes import INT32
 from aclnnop.foreach.each import FLOATS
@@ -7,11 +7,11 @@ from aclnnop.foreach.numbers import in_tensor, over_lists
 
 aclnnForeachSubListInplace = over_lists(
     "aclnnForeachSubListInplace",
-    "Subtract ``alpha`` times every tensor of ``x2`` from that of ``x1``.",
+    "Subtract ``alpha`` times every tensor of ``x2`` from that of ``x1Ref``.",
     subtract,
     *FLOATS,
     INT32,
-    lists=("x1", "x2"),
+    lists=("x1Ref", "x2"),
     number=in_tensor("alpha"),
     in_place=True,
 )

@@ -12,5 +12,6 @@ aclnnForeachSubScalarInplace = over_lists(
     *FLOATS,
     INT32,
     number=in_tensor("scalar"),
+    lists=("xRef",),
     in_place=True,
 )

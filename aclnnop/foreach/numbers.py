@@ -112,13 +112,13 @@ def over_lists(
     """Declare ``name(*lists, number, out)``: ``formula`` for the first members of all lists, the second ones and so on, in one launch.
 
     ``integers`` is the formula of integers where it is another one. ``newer``: the results are not
-    const, and all that is wrong is 161002; ``null`` is what a null member is. ``most``: as many members as there may be. ``in_place``: the
+    const, and all that is wrong is 161002; ``null`` is what a null member is. ``most``: there may be 1 to as many members. ``in_place``: the
     first list holds the results, a null member is 161002, and 950 alone has it.
     """
     kinds: dict[str, Kind] = {one: TensorsIn(*types, on=on, null=null) for one in lists}
     if in_place:
         kinds = {one: TensorsIn(*types, null=AclnnInvalid) for one in lists}
-        kinds[lists[0]] = TensorsInOut(*types, null=AclnnInvalid)
+        kinds[lists[0]] = TensorsInOut(*types, const=False, null=AclnnInvalid)
         products = frozenset({Product.A950})
     if number is not None:
         given = {number.name: number.kind}
@@ -131,7 +131,7 @@ def over_lists(
         by_name = dict(zip(names, values, strict=True))
         inputs = [by_name[one] for one in lists]
         with in_tiling():
-            require(most is None or len(inputs[0]) <= most, f"{lists[0]} has {len(inputs[0])} members, expected at most {most}")
+            require(most is None or 1 <= len(inputs[0]) <= most, f"{lists[0]} has {len(inputs[0])} members, expected 1 to {most}")
         if number is None:
             return for_each(member, *inputs, by_name.get("out", inputs[0]))
         for value in given_numbers(by_name[number.name]):

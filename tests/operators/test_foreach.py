@@ -28,7 +28,7 @@ def foreach(name: str, x: Any, out: Any) -> Case:
 
 
 def in_place(name: str, x: Any) -> Case:
-    return Case(f"aclnnForeach{name}", {"x": x})
+    return Case(f"aclnnForeach{name}", {"x" if name == "ZeroInplace" else "xRef": x})
 
 
 def good(count: int = 2, dtype: Any = FLOAT) -> list[Meta]:
