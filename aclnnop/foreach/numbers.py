@@ -112,7 +112,7 @@ def over_lists(
     """Declare ``name(*lists, number, out)``: ``formula`` for the first members of all lists, the second ones and so on, in one launch.
 
     ``integers`` is the formula of integers where it is another one. ``newer``: the results are not
-    const, and all that is wrong is 161002; ``null`` is what a null member is. ``most``: there may be 1 to as many members. ``in_place``: the
+    const, and all that is wrong is 161002; ``null`` is what a null member is. ``most``: from 1 to as many members. ``in_place``: the
     first list holds the results, a null member is 161002, and 950 alone has it.
     """
     kinds: dict[str, Kind] = {one: TensorsIn(*types, on=on, null=null) for one in lists}

@@ -178,6 +178,18 @@ def test_copies_are_bit_by_bit(device: int) -> None:
     assert result.tobytes() == np.array([np.nan, -0.0], np.float32).tobytes()
 
 
+def test_copies_with_a_cast(device: int) -> None:
+    x = np.array([1 / 3, -2.5, 1e-9, 60001], np.float64)
+    for source, wanted in ((FLOAT, FLOAT16), (FLOAT, BF16), (FLOAT16, FLOAT)):
+        single = x.astype(source)
+        (result,) = foreach("Copy", [single], [np.zeros(4, wanted)]).results(2)
+        assert result.tobytes() == single.astype(np.float64).astype(np.float32).astype(wanted).tobytes()
+    for source, wanted in ((BF16, FLOAT), (FLOAT16, BF16), (FLOAT, np.float64), (np.int32, np.int64)):
+        assert foreach("Copy", good(dtype=source), good(dtype=wanted)).status() == ACLNN_ERR_PARAM_INVALID
+    mixed = [Meta((2, 3), FLOAT), Meta((2, 4), FLOAT16)]
+    assert foreach("Copy", good(), mixed).status() == ACLNN_ERR_INNER_TILING_ERROR
+
+
 @pytest.mark.parametrize("dtype", [*FLOATS, np.dtype(np.int16), np.dtype(np.int32)], ids=str)
 def test_zeros_in_place(dtype: Any, device: int) -> None:
     x = [np.ones((2, 3), dtype), np.ones((), dtype), np.zeros((0, 2), dtype)]
@@ -187,6 +199,5 @@ def test_zeros_in_place(dtype: Any, device: int) -> None:
 def test_products_of_copy_and_zero(chip) -> None:
     for profile in soc.PROFILES.values():
         chip(profile.name)
-        copies, zeros = foreach("Copy", good(), good()).status(), in_place("ZeroInplace", good()).status()
-        assert copies == (0 if profile.product.short in ("950", "A2") else ACLNN_ERR_INNER_NULLPTR)
-        assert zeros == (0 if profile.product.short in ("950", "A3", "A2") else ACLNN_ERR_INNER_NULLPTR)
+        for case in (foreach("Copy", good(), good()), in_place("ZeroInplace", good())):
+            assert case.status() == (0 if profile.product.short in ("950", "A3", "A2") else ACLNN_ERR_INNER_NULLPTR)
