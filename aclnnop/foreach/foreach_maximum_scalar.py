@@ -3,7 +3,7 @@
 from acl_emu.core.dtypes import INT32
 from aclnnop.foreach.each import FLOATS
 from aclnnop.foreach.formula import larger
-from aclnnop.foreach.numbers import BEFORE_950, in_tensor, over_lists
+from aclnnop.foreach.numbers import in_tensor, over_lists
 
 aclnnForeachMaximumScalar = over_lists(
     "aclnnForeachMaximumScalar",
@@ -12,5 +12,4 @@ aclnnForeachMaximumScalar = over_lists(
     *FLOATS,
     INT32,
     number=in_tensor("scalar"),
-    products=BEFORE_950,
 )

@@ -3,7 +3,7 @@
 from acl_emu.core.dtypes import INT32
 from aclnnop.foreach.each import FLOATS
 from aclnnop.foreach.formula import integer_power, power
-from aclnnop.foreach.numbers import BEFORE_950, in_tensor, over_lists
+from aclnnop.foreach.numbers import in_tensor, over_lists
 
 aclnnForeachPowScalar = over_lists(
     "aclnnForeachPowScalar",
@@ -13,5 +13,4 @@ aclnnForeachPowScalar = over_lists(
     INT32,
     number=in_tensor("scalar"),
     integers=integer_power,
-    products=BEFORE_950,
 )

@@ -1,9 +1,10 @@
 """aclnnForeachSubList: subtract ``alpha`` times every tensor of ``x2`` from that of ``x1``."""
 
 from acl_emu.core.dtypes import INT8, INT16, INT32, UINT8
+from acl_emu.spec import Product
 from aclnnop.foreach.each import FLOATS
 from aclnnop.foreach.formula import subtract
-from aclnnop.foreach.numbers import BEFORE_950, in_tensor, over_lists
+from aclnnop.foreach.numbers import in_tensor, over_lists
 
 aclnnForeachSubList = over_lists(
     "aclnnForeachSubList",
@@ -16,5 +17,5 @@ aclnnForeachSubList = over_lists(
     UINT8,
     lists=("x1", "x2"),
     number=in_tensor("alpha"),
-    products=BEFORE_950,
+    on={Product.A950: (*FLOATS, INT32)},
 )

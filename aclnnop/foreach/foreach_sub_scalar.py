@@ -3,7 +3,7 @@
 from acl_emu.core.dtypes import INT32
 from aclnnop.foreach.each import FLOATS
 from aclnnop.foreach.formula import subtract
-from aclnnop.foreach.numbers import BEFORE_950, in_tensor, over_lists
+from aclnnop.foreach.numbers import in_tensor, over_lists
 
 aclnnForeachSubScalar = over_lists(
     "aclnnForeachSubScalar",
@@ -12,5 +12,4 @@ aclnnForeachSubScalar = over_lists(
     *FLOATS,
     INT32,
     number=in_tensor("scalar"),
-    products=BEFORE_950,
 )

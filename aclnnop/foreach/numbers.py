@@ -46,7 +46,6 @@ ANY_NUMBER = (FLOAT, FLOAT16, INT32)
 """What the only element of a tensor may be."""
 ANY_SCALAR = (FLOAT, FLOAT16, INT32, DOUBLE, INT64)
 FLOAT_SCALAR = (FLOAT, FLOAT16, DOUBLE)
-BEFORE_950 = frozenset({Product.A3, Product.A2})
 REFUSING_ALL = (NULL, LENGTH, DTYPE, FORMAT, same_types, RANK, consistent)
 """The checks of the newer forms: 161002 for everything but null pointers."""
 
@@ -102,7 +101,6 @@ def over_lists(
     number: Number | None = None,
     integers: Formula | None = None,
     on: On = None,
-    products: frozenset[Product] = PRODUCTS,
     most: int | None = None,
     newer: bool = False,
     null: type[AclError] = AclnnNullptr,
@@ -116,6 +114,7 @@ def over_lists(
     first list holds the results, a null member is 161002, and 950 alone has it.
     """
     kinds: dict[str, Kind] = {one: TensorsIn(*types, on=on, null=null) for one in lists}
+    products = PRODUCTS
     if in_place:
         kinds = {one: TensorsIn(*types, null=AclnnInvalid) for one in lists}
         kinds[lists[0]] = TensorsInOut(*types, const=False, null=AclnnInvalid)
