@@ -30,6 +30,7 @@ from acl_emu.spec import (
 )
 from acl_emu.spec.families import calling_module, derived
 from acl_emu.spec.kinds import Kind, ListKind, TensorKind, tensor_kind
+from acl_emu.spec.operator import Check
 from acl_emu.spec.tiling import in_tiling
 
 FLOATS = (FLOAT, FLOAT16, BF16)
@@ -55,14 +56,27 @@ def TensorsInOut(*types: DType, const: bool = True, null: type[AclError] = Aclnn
     return ListOf(InOut(*types, const=const), least=0, null=null)
 
 
-def foreach(plain: Operator, *types: DType, name: str = "", plan: Callable[[Operand, Operand], Plan] | None = None) -> Operator:
+Results = Mapping[DType, tuple[DType, ...]]
+"""Types of results, for the types of inputs whose results have not just their own."""
+
+
+def foreach(
+    plain: Operator,
+    *types: DType,
+    name: str = "",
+    plan: Callable[[Operand, Operand], Plan] | None = None,
+    results: Results | None = None,
+    on: On = None,
+) -> Operator:
     """``aclnnForeachXxx(x, out)`` of ``aclnnXxx(self, out)``; members are FLOAT, FLOAT16 or BF16 unless ``types`` says otherwise.
 
-    ``plan`` is for types that the plain operator does not take.
+    ``plan`` is for types that the plain operator does not take, ``results`` for those whose results have another one.
     """
-    member = plan or plain.function
-    kinds = {"x": TensorsIn(*(types or FLOATS)), "out": TensorsOut(*(types or FLOATS))}
-    made = _made(plain, name, "", kinds, lambda x, out: for_each(member, x, out), PRODUCTS, calling_module())
+    member, taken = plan or plain.function, types or FLOATS
+    given = dict.fromkeys(result for dtype in taken for result in (results or {}).get(dtype, (dtype,)))
+    kinds = {"x": TensorsIn(*taken, on=on), "out": TensorsOut(*given, on=on)}
+    checks = checks_of(results) if results else CHECKS
+    made = _made(plain, name, "", kinds, lambda x, out: for_each(member, x, out), PRODUCTS, calling_module(), checks)
     made.example(lambda: examples(made))
     return made
 
@@ -71,26 +85,34 @@ def foreach_in_place(plain: Operator, *, name: str = "") -> Operator:
     """``aclnnForeachXxxInplace(xRef)`` of ``aclnnXxx(self, out)``; a null member is 161002 here."""
     kinds = {"xRef": TensorsInOut(*FLOATS, const=False, null=AclnnInvalid)}
     only = frozenset({Product.A950})
-    made = _made(plain, name, "Inplace", kinds, lambda refs: for_each(plain.function, refs, refs), only, calling_module())
+    made = _made(plain, name, "Inplace", kinds, lambda refs: for_each(plain.function, refs, refs), only, calling_module(), CHECKS)
     made.example(lambda: examples(made))
     return made
 
 
 def _made(
-    plain: Operator, name: str, suffix: str, kinds: Mapping[str, Kind], plan: Callable[..., Plan], products: frozenset[Product], module: str
+    plain: Operator,
+    name: str,
+    suffix: str,
+    kinds: Mapping[str, Kind],
+    plan: Callable[..., Plan],
+    products: frozenset[Product],
+    module: str,
+    checks: tuple[Check, ...],
 ) -> Operator:
     name = name or f"aclnnForeach{plain.name.removeprefix('aclnn')}{suffix}"
     doc = f"{plain.name} for every tensor of a list: {plain.summary[:1].lower()}{plain.summary[1:]}"
-    return derived(name, kinds, plan, module=module, doc=doc, products=products, checks=CHECKS)
+    return derived(name, kinds, plan, module=module, doc=doc, products=products, checks=checks)
 
 
 def examples(operator: Operator) -> Iterator[Example]:
     """Lists of two members of different shapes, of the first and the last type: numbers from 0 to 1, where all functions are defined."""
     lists = _list_parameters(operator)
-    listed = lists[0][1].allowed
+    listed = [dtype for dtype in lists[0][1].allowed if all(dtype in here for here in lists[0][1].on.values())]
     for dtype in dict.fromkeys((listed[0], listed[-1])):
         high = 1 if dtype.kind == "float" else 2
-        yield {name: [between(0, high, shape, dtype, seed) for shape in ((3, 4), (2, 1, 5))] for seed, (name, _) in enumerate(lists)}
+        typed = [(name, dtype if dtype in member.allowed else member.allowed[0]) for name, member in lists]
+        yield {name: [between(0, high, shape, own, seed) for shape in ((3, 4), (2, 1, 5))] for seed, (name, own) in enumerate(typed)}
 
 
 def for_each(plan: Callable[..., Plan], *lists: Sequence[Any]) -> Plan:
@@ -117,6 +139,20 @@ def same_types(operator: Operator, values: tuple[Any, ...]) -> None:
     for other in others:
         for mine, yours in zip(first, other, strict=False):
             same_dtype(mine, yours)
+
+
+def results_in(results: Results) -> Check:
+    """A check: 161002 for results of another type than ``results`` says for that of the input at the same place, by default its own."""
+
+    def check(operator: Operator, values: tuple[Any, ...]) -> None:
+        for source, result in zip(*_lists(operator, values), strict=False):
+            allowed = results.get(source.dtype, (source.dtype,))
+            listed = " or ".join(map(str, allowed))
+            require(
+                result.dtype in allowed, f"{result.name} has dtype {result.dtype}, expected {listed} for {source.name} of {source.dtype}"
+            )
+
+    return check
 
 
 def same_lengths(operator: Operator, values: tuple[Any, ...]) -> None:
@@ -150,6 +186,11 @@ def tiling(operator: Operator, values: tuple[Any, ...]) -> None:
 
 
 CHECKS = (NULL, LENGTH, DTYPE, FORMAT, same_types, tiling)
+
+
+def checks_of(results: Results) -> tuple[Check, ...]:
+    """``CHECKS`` where results have types of their own."""
+    return (NULL, LENGTH, DTYPE, FORMAT, results_in(results), tiling)
 
 
 def _list_parameters(operator: Operator) -> list[tuple[str, TensorKind]]:

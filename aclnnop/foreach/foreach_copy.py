@@ -1,28 +1,18 @@
 """aclnnForeachCopy: a copy of every tensor of a list."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from acl_emu.core.dtypes import BF16, BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32
-from acl_emu.spec import DTYPE, FORMAT, LENGTH, NULL, Example, Operand, Operator, Plan, mapped, numbers, operator, require
-from aclnnop.foreach.each import PRODUCTS, TensorsIn, TensorsOut, for_each, tiling
+from acl_emu.spec import Example, Operand, Plan, mapped, numbers, operator
+from aclnnop.foreach.each import PRODUCTS, TensorsIn, TensorsOut, checks_of, for_each
 from aclnnop.math.unary import unchanged
 
 TYPES = (FLOAT, FLOAT16, BF16, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, DOUBLE, BOOL)
-CASTS = {FLOAT: (FLOAT16, BF16), FLOAT16: (FLOAT,)}
-"""The other types that a type may be copied to."""
+CASTS = {FLOAT: (FLOAT, FLOAT16, BF16), FLOAT16: (FLOAT16, FLOAT)}
 
 
-def castable(operator: Operator, values: tuple[Any, ...]) -> None:
-    """161002 for results of a type that the input at the same place is not cast to."""
-    del operator
-    for source, result in zip(*values, strict=False):
-        allowed = (source.dtype, *CASTS.get(source.dtype, ()))
-        listed = " or ".join(map(str, allowed))
-        require(result.dtype in allowed, f"{result.name} has dtype {result.dtype}, expected {listed} for {source.name} of {source.dtype}")
-
-
-@operator(products=PRODUCTS, checks=(NULL, LENGTH, DTYPE, FORMAT, castable, tiling))
+@operator(products=PRODUCTS, checks=checks_of(CASTS))
 def aclnnForeachCopy(x: Annotated[list[Operand], TensorsIn(*TYPES)], out: Annotated[list[Operand], TensorsOut(*TYPES)]) -> Plan:
     """Copy every tensor of a list, FLOAT and FLOAT16 also with a cast."""
     return for_each(copied, x, out)

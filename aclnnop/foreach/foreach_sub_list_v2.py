@@ -1,6 +1,7 @@
 """aclnnForeachSubListV2: subtract ``alpha`` times every tensor of ``x2`` from that of ``x1``."""
 
 from acl_emu.core.dtypes import INT8, INT16, INT32, UINT8
+from acl_emu.spec import Product
 from aclnnop.foreach.each import FLOATS
 from aclnnop.foreach.formula import subtract
 from aclnnop.foreach.numbers import in_scalar, over_lists
@@ -16,5 +17,6 @@ aclnnForeachSubListV2 = over_lists(
     UINT8,
     lists=("x1", "x2"),
     number=in_scalar("alpha"),
+    on={Product.A950: (*FLOATS, INT32)},
     newer=True,
 )

@@ -29,7 +29,6 @@ from acl_emu.spec import (
 from acl_emu.spec.families import derived
 from acl_emu.spec.kinds import TensorKind
 from aclnnop.math.arithmetic import as_integer, is_true
-from aclnnop.math.conversion import converted as cast
 
 Formula = Callable[[Array], Any]
 Types = tuple[DType, ...]
@@ -118,17 +117,13 @@ def applied(formula: Formula, integers: Formula, via: DType, self: Operand, out:
     return mapped(formula, reads=(self,), writes=(out,), dtype=via)
 
 
-def cast_to_result(formula: Formula) -> Callable[[Operand, Operand], Plan]:
-    """The plan of members of a list, integers too: those are computed as FLOAT and cast back."""
+def in_float(formula: Formula) -> Callable[[Operand, Operand], Plan]:
+    """The plan of members of a list, integers too: those are computed as FLOAT."""
 
     def plan(self: Operand, out: Operand) -> Plan:
         if self.dtype.kind != "integer":
             return applied(formula, formula, self.dtype, self, out)
-
-        def kernel(x: Array) -> Array:
-            return cast(formula(x), out.dtype)
-
-        return mapped(kernel, reads=(self,), writes=(out,), dtype=FLOAT)
+        return mapped(formula, reads=(self,), writes=(out,), dtype=FLOAT)
 
     return plan
 

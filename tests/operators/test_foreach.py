@@ -59,12 +59,16 @@ def test_in_place(name: str, of: str, dtype: Any, device: int, chip) -> None:
 
 @pytest.mark.parametrize("name", ["Exp", "Expm1"])
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8])
-def test_integers_are_cast_back(name: str, dtype: Any, device: int) -> None:
-    x = [np.array([0, 1, 2, 3, 4], dtype), np.array([[1]], dtype)]
-    results = foreach(name, x, [np.zeros_like(one) for one in x]).results()
-    for result, one in zip(results, x, strict=True):
+def test_results_of_integers_are_floats(name: str, dtype: Any, device: int, chip) -> None:
+    x = [np.array([0, 1, 2, 3, 60], dtype), np.array([[5]], dtype)]
+    floats = [np.zeros(one.shape, np.float32) for one in x]
+    for result, one in zip(foreach(name, x, floats).results(1), x, strict=True):
         exact = np.exp(one.astype(np.float64)) - (name == "Expm1")
-        np.testing.assert_array_equal(result, np.trunc(exact).astype(dtype))
+        np.testing.assert_allclose(result, exact, rtol=1e-6)
+    for wrong in (dtype, FLOAT16, BF16):
+        assert foreach(name, x, [np.zeros(one.shape, wrong) for one in x]).status() == ACLNN_ERR_PARAM_INVALID
+    chip(NEWEST)
+    assert foreach(name, x, floats).status() == (ACLNN_ERR_PARAM_INVALID if name == "Exp" else 0)
 
 
 @pytest.mark.parametrize(("name", "dtypes"), [("Neg", "hbi"), ("Sign", "biq")])
@@ -74,6 +78,12 @@ def test_integers_stay_whole(name: str, dtypes: str, device: int) -> None:
         results = foreach(name, x, [np.zeros_like(one) for one in x]).results(1)
         function = np.negative if name == "Neg" else np.sign
         assert all(np.array_equal(result, function(one)) for result, one in zip(results, x, strict=True))
+
+
+def test_short_integers_of_the_newest_chip(chip) -> None:
+    chip(NEWEST)
+    for dtype, status in ((np.int32, 0), (np.int16, ACLNN_ERR_PARAM_INVALID), (np.uint8, ACLNN_ERR_PARAM_INVALID)):
+        assert foreach("Neg", good(dtype=dtype), good(dtype=dtype)).status() == status
 
 
 def test_unsigned_numbers_wrap_around(device: int) -> None:
