@@ -88,6 +88,7 @@ def aclnnSwigluGroupQuant(
     if weightOptional is not None:
         length_is(weightOptional, rows, "one for each row of x")
     groups = 1 if groupIndexOptional is None else groupIndexOptional.size
+    require(groups > 0 or not rows, "groupIndexOptional is empty, expected at least 1 element where x is not empty")
     result_fits(x, axis, yOut, yOriginOut)
     if in_blocks:
         count = half // BLOCKS[quantMode]

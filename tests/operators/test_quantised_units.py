@@ -343,6 +343,8 @@ def test_swiglu_group_quant(dtype: Any, target: Any, mode: int, rounded: bool, f
         (0, {"yScaleOut": Meta((4, 3), np.float32)}, ACLNN_ERR_PARAM_INVALID),
         (0, {"weightOptional": Meta((5,), np.float32)}, ACLNN_ERR_PARAM_INVALID),
         (0, {"groupIndexOptional": Meta((5,), np.int32)}, ACLNN_ERR_PARAM_INVALID),
+        (0, {"groupIndexOptional": Meta((0,), np.int64)}, ACLNN_ERR_PARAM_INVALID),
+        (3, {"groupIndexOptional": Meta((0,), np.int64), "yScaleOut": Meta((0,), np.float32)}, ACLNN_ERR_PARAM_INVALID),
         (2, {}, ACLNN_ERR_PARAM_NULLPTR),
         (2, {"scaleOptional": Meta((1,), np.float32)}, 0),
         (2, {"scaleOptional": Meta((2,), np.float32)}, ACLNN_ERR_PARAM_INVALID),
