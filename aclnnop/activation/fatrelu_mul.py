@@ -1,4 +1,4 @@
-"""aclnnFatreluMul: what is above a threshold in one half of every row, times the other half."""
+"""aclnnFatreluMul: what reaches a threshold in one half of every row, times the other half."""
 
 import numpy as np
 
@@ -10,13 +10,13 @@ from aclnnop.activation.gelu_mul import Rows, RowsOut
 
 @operator(products=frozenset({Product.A3, Product.A2}))
 def aclnnFatreluMul(input: Rows, threshold: FloatIn, out: RowsOut) -> Plan:
-    """Multiply the first half of every row, zero where it is not above ``threshold``, with the second half."""
+    """Multiply the first half of every row, zero where it is below ``threshold``, with the second half."""
     same_dtype(input, threshold, out)
     length_is(threshold, 1, "one number")
     axis = split_axis(input, -1)
     result_fits(input, axis, out)
     reads = (*parts(input, axis), threshold)
-    return mapped(above, reads=reads, writes=(out,), dtype=input.dtype)
+    return mapped(product, reads=reads, writes=(out,), dtype=input.dtype)
 
 
 @aclnnFatreluMul.example
@@ -29,6 +29,6 @@ def examples() -> list[Example]:
     ]
 
 
-def above(gate: Array, linear: Array, threshold: Array) -> Array:
-    """The formula."""
-    return np.where(gate > threshold.reshape(()), gate, 0) * linear
+def product(gate: Array, linear: Array, threshold: Array) -> Array:
+    """The formula: an element at the threshold stays."""
+    return np.where(gate < threshold.reshape(()), 0, gate) * linear

@@ -20,9 +20,9 @@ def aclnnSituGluGrad(gradY: Values, x: Values, dim: Int, beta: Double, linearBet
 
     def kernel(grad: Array, gate: Array, linear: Array) -> tuple[Array, Array]:
         tangent, share = np.tanh(gate / beta), logistic(gate)
-        slope = share * (less_square(tangent) + beta * tangent * logistic(-gate))
+        slope = share * (tanh_slope(gate / beta) + beta * tangent * logistic(-gate))
         line = grad * beta * tangent * share
-        return grad * bounded(linear, linearBeta) * slope, line * less_square(np.tanh(linear / linearBeta)) if linearBeta > 0 else line
+        return grad * bounded(linear, linearBeta) * slope, line * tanh_slope(linear / linearBeta) if linearBeta > 0 else line
 
     return gated_gradient(kernel, gradY, x, axis, out, left=activateLeft)
 
@@ -30,7 +30,7 @@ def aclnnSituGluGrad(gradY: Values, x: Values, dim: Int, beta: Double, linearBet
 aclnnSituGluGrad.example(lambda: examples(aclnnSituGluGrad, *SETTINGS))
 
 
-def less_square(tangent: Array) -> Array:
-    """One less the square."""
-    rest: Array = (1 - tangent) * (1 + tangent)
-    return rest
+def tanh_slope(x: Array) -> Array:
+    """One less the square of the hyperbolic tangent: what is left near its ends is a product, not a difference."""
+    slope: Array = 4 * logistic(2 * x) * logistic(-2 * x)
+    return slope

@@ -200,11 +200,25 @@ def test_glu_of_doubles(device: int) -> None:
     assert call("Glu", Meta((), np.float32), Meta((), np.float32), dim=0).status() == ACLNN_ERR_PARAM_INVALID
 
 
+def test_situ_gradients_where_the_tangent_is_flat(device: int) -> None:
+    x, grad = np.linspace(-20, 20, 82).astype(FLOAT).reshape(2, 41).T.copy(), np.ones((41, 1), FLOAT)
+    for beta, bound in ((1.0, 0.0), (1.5, 2.0)):
+        case = call("SituGluGrad", grad, x, np.zeros_like(x), dim=-1, beta=beta, linearBeta=bound, activateLeft=True)
+        gate, up = np.split(x.astype(np.float64), 2, axis=1)
+        sech = lambda z: 1 / np.cosh(z) ** 2  # noqa: E731
+        line = bound * np.tanh(up / bound) if bound else up
+        slope = sigma(gate) * (sech(gate / beta) + beta * np.tanh(gate / beta) * sigma(-gate))
+        of_up = beta * np.tanh(gate / beta) * sigma(gate) * (sech(up / bound) if bound else 1)
+        np.testing.assert_allclose(case.run(), np.concatenate((line * slope, of_up), axis=1), rtol=2e-5, atol=1e-9)
+
+
 def test_fatrelu_mul(device: int, chip) -> None:
     x, threshold = numbers((3, 8), BF16, 1), np.array([0.5], BF16)
+    x[0, 0] = 0.5  # an element at the threshold stays
     wide = x.astype(np.float64)
     case = Case("aclnnFatreluMul", {"input": x, "threshold": threshold, "out": np.zeros((3, 4), BF16)})
-    assert_meets_standard(case.run(3), np.where(wide[:, :4] > 0.5, wide[:, :4], 0) * wide[:, 4:])
+    assert_meets_standard(case.run(3), np.where(wide[:, :4] < 0.5, 0, wide[:, :4]) * wide[:, 4:])
+    assert np.isnan(case.but(input=np.full((3, 8), np.nan, BF16)).run()).all()
     assert case.but(threshold=np.zeros(2, BF16)).status() == ACLNN_ERR_PARAM_INVALID
     assert case.but(threshold=None).status() == ACLNN_ERR_PARAM_NULLPTR
     assert case.but(input=Meta((3, 7), BF16)).status() == ACLNN_ERR_PARAM_INVALID
