@@ -10,7 +10,7 @@ from aclnnop.activation.pointwise import pointwise
 from aclnnop.math.unary import FLOATS
 
 
-@pointwise(*FLOATS, products=ALL - {Product.A310B, Product.A950}, settings=({"lambd": 0.5},))
+@pointwise(*FLOATS, products=ALL - {Product.A310B}, settings=({"lambd": 0.5},))
 def aclnnHardshrink(self: Array, lambd: Castable) -> Any:
     """Replace every element between ``-lambd`` and ``lambd`` by zero."""
     return np.where((self >= -lambd) & (self <= lambd), 0, self)

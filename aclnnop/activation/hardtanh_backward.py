@@ -11,5 +11,5 @@ from aclnnop.math.unary import FLOATS
 
 @pointwise(*FLOATS, rule=converted, settings=({"min": -1.0, "max": 1.5},))
 def aclnnHardtanhBackward(gradOutput: Array, self: Array, min: Real, max: Real) -> Any:
-    """Keep ``gradOutput`` where ``self`` is between the bounds, and take 0 elsewhere."""
-    return np.where((self > min) & (self < max), gradOutput, 0)
+    """Keep ``gradOutput`` where ``self`` is between the bounds or at one, and take 0 elsewhere."""
+    return np.where((self < min) | (self > max), 0, gradOutput)

@@ -12,7 +12,7 @@ from aclnnop.math.unary import FLOATS
 SETTINGS = ({"beta": 1.5, "threshold": 2.0}, {"beta": 1, "threshold": 20})
 
 
-@pointwise(*FLOATS, rule=converted, products=ALL - {Product.A310B, Product.A950}, settings=SETTINGS)
+@pointwise(*FLOATS, rule=converted, products=ALL - {Product.A310B}, settings=SETTINGS)
 def aclnnSoftplus(self: Array, beta: Castable, threshold: Castable) -> Any:
     """Take ``log(1 + exp(beta * self)) / beta``, or the element itself where ``beta`` times it is above ``threshold``."""
     scaled = self * beta

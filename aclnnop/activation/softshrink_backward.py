@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from acl_emu.spec import ALL, Array, Product
+from acl_emu.core.dtypes import FLOAT, FLOAT16
+from acl_emu.spec import Array, Product
 from aclnnop.activation.pointwise import Real, broadcast, pointwise, promoted
 from aclnnop.activation.softshrink import not_negative
 from aclnnop.math.unary import FLOATS
@@ -15,7 +16,7 @@ from aclnnop.math.unary import FLOATS
     rule=promoted,
     shapes=broadcast,
     check=lambda lambda_: not_negative(lambda_),
-    products=ALL - {Product.A310B},
+    on={Product.A310B: (FLOAT, FLOAT16)},
     out="gradInput",
     settings=({"lambda": 0.5},),
 )

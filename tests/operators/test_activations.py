@@ -113,7 +113,7 @@ TABLE: dict[str, Row] = {
     "Hardsigmoid": Row(lambda x: np.clip(x / 6 + 0.5, 0, 1), "950 A3 A2 910"),
     "HardsigmoidBackward": Row(lambda g, x: np.where(abs(x) < 3, g / 6, 0), ALL, at_nan=0, mixed="promoted", converts=True),
     "HardtanhBackward": Row(
-        lambda g, x, min, max: np.where((x > min) & (x < max), g, 0), f"{ALL} 310B", ({"min": -1.0, "max": 1.5},), at_nan=0, converts=True
+        lambda g, x, min, max: np.where((x < min) | (x > max), 0, g), f"{ALL} 310B", ({"min": -1.0, "max": 1.5},), at_nan=1, converts=True
     ),
     "LeakyRelu": Row(
         lambda x, negativeSlope: np.where(x > 0, x, f32(negativeSlope) * x), "950 A3 A2 910", ({"negativeSlope": 0.1},), converts=True
@@ -142,11 +142,11 @@ TABLE: dict[str, Row] = {
         ({"alpha": 1.5},),
         converts=True,
     ),
-    "Selu": Row(lambda x: SCALE * np.where(x > 0, x, ALPHA * np.expm1(x)), "A3 A2 910"),
+    "Selu": Row(lambda x: SCALE * np.where(x > 0, x, ALPHA * np.expm1(x)), "950 A3 A2 910"),
     "SeluBackward": Row(lambda g, y: np.where(y > 0, SCALE * g, g * (y + SCALE * ALPHA)), ALL),
     "Softplus": Row(
         lambda x, beta, threshold: np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta),
-        "A3 A2 310P 910",
+        ALL,
         SOFTPLUS,
         converts=True,
     ),
@@ -157,7 +157,7 @@ TABLE: dict[str, Row] = {
         mixed="promoted",
         converts=True,
     ),
-    "Hardshrink": Row(lambda x, lambd: np.where(abs(x) <= lambd, 0, x), "A3 A2 310P 910", ({"lambd": 0.5},)),
+    "Hardshrink": Row(lambda x, lambd: np.where(abs(x) <= lambd, 0, x), ALL, ({"lambd": 0.5},)),
     "HardshrinkBackward": Row(
         lambda g, x, lambd: np.where(abs(x) <= lambd, 0, g),
         "950 A3 A2 910",
@@ -170,7 +170,7 @@ TABLE: dict[str, Row] = {
     "Softshrink": Row(lambda x, lambd: np.where(abs(x) <= lambd, 0, x - np.sign(x) * lambd), ALL, ({"lambd": 0.5}, {"lambd": 0.0})),
     "SoftshrinkBackward": Row(
         lambda g, x, **numbers: np.where(abs(x) <= numbers["lambda"], 0, g),
-        ALL,
+        f"{ALL} 310B",
         ({"lambda": 0.5},),
         at_nan=1,
         mixed="promoted",
@@ -350,6 +350,16 @@ def test_in_place(name: str, device: int) -> None:
         x, setting = numbers((3, 7), dtype, 3, 3), TABLE[name].settings[0]
         case = Case(operator.name, {operator.names[0]: x, **setting})
         assert_equal(case.run(5), call(name, x, out=np.zeros_like(x)).run())
+
+
+def test_slopes_at_the_bounds(device: int, chip) -> None:
+    grad = np.full(5, 2, FLOAT)
+    x = np.array([-1.5, -1, 0, 1.5, 2], FLOAT)
+    assert call("HardtanhBackward", grad, x, out=np.zeros(5, FLOAT), min=-1.0, max=1.5).run().tolist() == [0, 2, 2, 2, 0]
+    assert call("HardshrinkBackward", grad, x, out=np.zeros(5, FLOAT), lambd=-1.25).run().tolist() == [2, 2, 0, 2, 2]
+    assert call("HardshrinkBackward", grad, x, out=np.zeros(5, FLOAT), lambd=1.5).run().tolist() == [0, 0, 0, 0, 2]
+    chip("Ascend310B4")
+    assert call("SoftshrinkBackward", *[Meta((2,), BF16)] * 2, out=Meta((2,), BF16)).status() == ACLNN_ERR_PARAM_INVALID
 
 
 @every
