@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from acl_emu.core.dtypes import BF16, BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8
+from acl_emu.core.dtypes import BF16, BOOL, COMPLEX64, COMPLEX128, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8
 from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import ALL, Array, Bool, HandleKind, Product, require
 from aclnnop.activation.pointwise import broadcast, pointwise, promoted
@@ -24,6 +24,7 @@ def invertible(negativeSlope: float, selfIsResult: bool) -> None:
 @pointwise(
     *FLOATS,
     DOUBLE,
+    results=(*FLOATS, DOUBLE, COMPLEX64, COMPLEX128),
     rule=promoted,
     shapes=broadcast,
     check=invertible,

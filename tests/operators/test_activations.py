@@ -396,6 +396,14 @@ def test_integers(name: str, dtype: Any, tensors: Any, expected: Any, setting: d
     assert call(name, *arrays, out=np.zeros(len(expected), dtype), **setting).run().tolist() == expected
 
 
+def test_leaky_slopes_as_complex_numbers(device: int) -> None:
+    grad, x = np.array([2, 3], FLOAT), np.array([-1, 1], FLOAT)
+    case = call("LeakyReluBackward", grad, x, out=np.zeros(2, np.complex64), negativeSlope=0.5, selfIsResult=False)
+    assert case.run().tolist() == [1, 3]
+    assert case.but(out=Meta((2,), np.complex128)).status() == 0
+    assert case.but(out=Meta((2,), np.int32)).status() == ACLNN_ERR_PARAM_INVALID
+
+
 def test_infinities_become_numbers(device: int) -> None:
     x = np.array([INF, -INF, NAN, 1.5], FLOAT)
     assert call("NanToNum", x, out=np.zeros_like(x)).run().tolist() == [7, -8, 0.5, 1.5]
