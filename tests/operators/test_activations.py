@@ -189,7 +189,7 @@ TABLE: dict[str, Row] = {
     ),
     "ThresholdBackward": Row(lambda g, x, threshold: np.where(x > threshold, g, 0), ALL, ({"threshold": 0.25},), at_nan=0, broadcasts=True),
     "SigmoidBackward": Row(lambda g, y: g * y * (1 - y), ALL, mixed="promoted", broadcasts=True, converts=True),
-    "TanhBackward": Row(lambda g, y: g * (1 - y * y), ALL),
+    "TanhBackward": Row(lambda g, y: g * (1 - y * y), ALL, broadcasts=True),
     "SquaredRelu": Row(lambda x: np.maximum(x, 0) ** 2, "950 A3 A2"),
     "Heaviside": Row(lambda x, values: np.where(x == 0, values, np.where(x < 0, 0, 1)), "950 A3 A2", scale=1, at_nan=0, broadcasts=True),
     "NanToNum": Row(lambda x, **_: x, "950 A3 A2", ({"nan": 0.5, "posinf": 7.0, "neginf": -8.0},), at_nan=0.5),
