@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from acl_emu.core.dtypes import DOUBLE
-from acl_emu.spec import ALL, Array, In, Int, Operand, Out, Plan, Product, operator, same_dtype
+from acl_emu.spec import ALL, Array, In, Int, Operand, Out, Plan, Product, castable, operator
 from aclnnop.activation.curves import logistic
 from aclnnop.activation.gated import examples, gated, result_fits, split_axis
 from aclnnop.math.unary import FLOATS
@@ -18,7 +18,7 @@ def aclnnGlu(self: RealIn, dim: Int, out: RealOut) -> Plan:
     """Multiply the first half along ``dim`` with the logistic function of the second."""
     axis = split_axis(self, dim)
     result_fits(self, axis, out)
-    same_dtype(self, out)
+    castable(self.dtype, out)
     return gated(gate, self, axis, (out,), left=False)
 
 

@@ -107,7 +107,7 @@ TABLE: dict[str, Row] = {
     ),
     "Mish": Row(lambda x: x * np.tanh(np.log1p(np.exp(x))), "950 A3 A2 910"),
     "MishBackward": Row(lambda g, x: g * mish_slope(x), ALL, mixed="promoted", broadcasts=True, converts=True),
-    "Hardswish": Row(lambda x: np.where(x <= -3, 0, np.where(x >= 3, x, x * (x + 3) / 6)), "950 A3 A2 910"),
+    "Hardswish": Row(lambda x: np.where(x <= -3, 0, np.where(x >= 3, x, x * (x + 3) / 6)), "950 A3 A2 910", converts=True),
     "HardswishBackward": Row(lambda g, x: g * hardswish_slope(x, middle=lambda x: (x >= -3) & (x <= 3)), "950 A3 A2 910"),
     "HardswishBackwardV2": Row(lambda g, x: g * hardswish_slope(x, middle=lambda x: (x > -3) & (x < 3)), "950 A3 A2 910"),
     "Hardsigmoid": Row(lambda x: np.clip(x / 6 + 0.5, 0, 1), "950 A3 A2 910"),
