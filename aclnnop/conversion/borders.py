@@ -6,6 +6,7 @@ A mode says which element of a dimension an index before its start or behind its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -62,27 +63,11 @@ FLOATING = (BF16, FLOAT16, FLOAT, DOUBLE, COMPLEX64, COMPLEX128)
 HALVES = (FLOAT16, BF16, FLOAT)
 
 
-class Mode:
-    """What a border is made of, and how far it may reach."""
+class Mode(NamedTuple):
+    """What a border is made of."""
 
-    def __init__(self, verb: str, indices: Indices, reach: int | None) -> None:
-        self.verb = verb
-        self.indices = indices
-        self.reach = reach
-        """A border is narrower than a dimension and this; None where it may be of any width."""
-
-    def check(self, pad: Sequence[int], self_: Operand, axis: int) -> None:
-        """161002 for a border that is too wide, or leaves nothing."""
-        length = self_.shape[axis]
-        if self.reach is not None:
-            most = length + self.reach - 1
-            require(
-                max(pad) <= most,
-                f"padding is {list(pad)} for dimension {axis}, expected at most {most} for {self_.name} of shape {list(self_.shape)}",
-            )
-        require(
-            length > 0 and length + sum(pad) > 0, f"padding is {list(pad)} for dimension {axis} of length {length}, which leaves nothing"
-        )
+    verb: str
+    indices: Indices
 
 
 def reflect(index: Array, length: int) -> Array:
@@ -101,9 +86,9 @@ def wrap(index: Array, length: int) -> Array:
     return index % length
 
 
-REFLECTION = Mode("Reflect", reflect, 0)
-REPLICATION = Mode("Repeat", replicate, None)
-CIRCLE = Mode("Go round", wrap, 1)
+REFLECTION = Mode("Reflect", reflect)
+REPLICATION = Mode("Repeat", replicate)
+CIRCLE = Mode("Go round", wrap)
 
 
 def sources(shape: Sequence[int], padding: Sequence[int], mode: Mode) -> list[Array]:
@@ -115,14 +100,23 @@ def sources(shape: Sequence[int], padding: Sequence[int], mode: Mode) -> list[Ar
     return found
 
 
-def _padded_shape(self: Operand, padding: IntArray, dims: int, mode: Mode) -> list[int]:
+def _padded_shape(self: Operand, padding: IntArray, dims: int, *, wide: bool = False, first_empty: bool = False) -> list[int]:
+    """161002 for a border that is not narrower than its dimension, unless it may be ``wide``, or that leaves nothing.
+
+    Of an empty ``self`` only the batch has the length 0, or with ``first_empty`` the first dimension whatever it is.
+    """
     require(len(padding) == 2 * dims, f"padding has {len(padding)} values, expected {2 * dims}")
     shape = list(self.shape)
-    require(0 not in shape[1:], f"{self.name} has shape {shape}, expected no empty dimension but the first")
+    filled = shape[1:] if first_empty else shape[-1 - dims :]
+    require(
+        0 not in filled, f"{self.name} has shape {shape}, expected no length of 0 but that of the {'first' if first_empty else 'batch'}"
+    )
     for pair in range(dims):
         pad, axis = padding.values[2 * pair : 2 * pair + 2], self.rank - 1 - pair
-        mode.check(pad, self, axis)
+        where = f"padding is {list(pad)} for dimension {axis} of length {shape[axis]}"
+        require(wide or max(pad) < shape[axis], f"{where}, expected less than that length")
         shape[axis] += sum(pad)
+        require(shape[axis] > 0, f"{where}, which leaves nothing")
     return shape
 
 
@@ -132,7 +126,7 @@ def padded(name: str, mode: Mode, dims: int, *types: DType, on: On = None, produ
 
     def plan(self: Operand, padding: IntArray, out: Operand) -> Plan:
         same_dtype(self, out)
-        shape_is(out, _padded_shape(self, padding, dims, mode), "self and the padding")
+        shape_is(out, _padded_shape(self, padding, dims), "self and the padding")
         return rearranged(gather, (self,), out, places=sources(self.shape, padding.values, mode))
 
     others = dict(on or {})
@@ -144,13 +138,29 @@ def padded(name: str, mode: Mode, dims: int, *types: DType, on: On = None, produ
     return made
 
 
-def padded_backward(name: str, mode: Mode, dims: int, *types: DType, products: frozenset[Product] = EVERY) -> Operator:
-    """``name(gradOutput, self, padding, gradInput)``: what a border gets goes to where it came from."""
+def padded_backward(
+    name: str,
+    mode: Mode,
+    dims: int,
+    *types: DType,
+    products: frozenset[Product] = EVERY,
+    wide: bool = False,
+    first_empty: bool = False,
+    most: Mapping[DType, int] | None = None,
+) -> Operator:
+    """``name(gradOutput, self, padding, gradInput)``: what a border gets goes to where it came from.
+
+    ``most`` are the widths that a border of some types does not exceed.
+    """
     rank = (dims + 1, dims + 2)
+    limits = dict(most or {})
 
     def plan(gradOutput: Operand, self: Operand, padding: IntArray, gradInput: Operand) -> Plan:
         same_dtype(self, gradOutput, gradInput)
-        shape_is(gradOutput, _padded_shape(self, padding, dims, mode), "self and the padding")
+        whole = _padded_shape(self, padding, dims, wide=wide, first_empty=first_empty)
+        width = limits.get(self.dtype)
+        require(width is None or max(padding.values) <= width, f"padding is {padding}, expected at most {width} for {self.dtype}")
+        shape_is(gradOutput, whole, "self and the padding")
         same_shape(self, gradInput)
         if 0 in gradInput.shape:
             return nothing()

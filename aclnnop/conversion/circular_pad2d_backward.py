@@ -3,4 +3,4 @@
 from aclnnop.conversion.borders import CIRCLE, HALVES, padded_backward
 from aclnnop.conversion.moves import NEWER
 
-aclnnCircularPad2dBackward = padded_backward("aclnnCircularPad2dBackward", CIRCLE, 2, *HALVES, products=NEWER)
+aclnnCircularPad2dBackward = padded_backward("aclnnCircularPad2dBackward", CIRCLE, 2, *HALVES, products=NEWER, first_empty=True)

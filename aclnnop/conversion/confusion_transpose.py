@@ -8,8 +8,8 @@ import numpy as np
 
 from acl_emu.core.constants import ACLNN_ERR_INNER_NULLPTR
 from acl_emu.core.dtypes import FLOAT, INT8
-from acl_emu.core.errors import AclnnInner
 from acl_emu.spec import Array, Bool, Example, In, IntArrayIn, Operand, Out, Plan, Product, numbers, operator, require, same_dtype, shape_is
+from acl_emu.spec.tiling import in_tiling
 from aclnnop.conversion.moves import SIMPLE, rearranged
 
 TYPES = tuple(dtype for dtype in SIMPLE if dtype.kind != "bool")
@@ -25,11 +25,11 @@ def aclnnConfusionTranspose(
 ) -> Plan:
     """Put the dimensions in the order ``perm`` and then into ``shape``, or the other way round."""
     same_dtype(x, out)
-    if math.prod(shape.values) != x.size:
-        raise AclnnInner(f"shape is {shape}, expected {x.size} elements as x", ACLNN_ERR_INNER_NULLPTR)
     permuted = x.shape if transposeFirst else shape.values
-    require(sorted(perm.values) == list(range(len(permuted))), f"perm is {perm}, expected every dimension of {list(permuted)} once")
-    shape_is(out, shape.values if transposeFirst else [permuted[axis] for axis in perm.values], "that of the result")
+    with in_tiling(ACLNN_ERR_INNER_NULLPTR):
+        require(math.prod(shape.values) == x.size, f"shape is {shape}, expected {x.size} elements as x")
+        require(sorted(perm.values) == list(range(len(permuted))), f"perm is {perm}, expected every dimension of {list(permuted)} once")
+        shape_is(out, shape.values if transposeFirst else [permuted[axis] for axis in perm.values], "that of the result")
     return rearranged(both, (x,), out, perm=perm.values, shape=shape.values, first=transposeFirst)
 
 

@@ -2,4 +2,4 @@
 
 from aclnnop.conversion.borders import FLOATING, REPLICATION, padded_backward
 
-aclnnReplicationPad1dBackward = padded_backward("aclnnReplicationPad1dBackward", REPLICATION, 1, *FLOATING)
+aclnnReplicationPad1dBackward = padded_backward("aclnnReplicationPad1dBackward", REPLICATION, 1, *FLOATING, wide=True)

@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, BOOL, COMPLEX32, COMPLEX64, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64
+from acl_emu.core.errors import AclnnInvalid
 from acl_emu.runtime.tensor import IntArray
 from acl_emu.spec import Array, Example, In, Int, IntArrayIn, Operand, Out, Plan, Product, numbers, operator, require, same_dtype, shape_is
 from aclnnop.conversion.moves import EIGHTS, rearranged
@@ -14,7 +15,7 @@ TYPES = (INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, FLOAT, FLOAT1
 Key = tuple[int | slice | None, ...]
 
 
-@operator(products=frozenset({Product.A950}))
+@operator(products=frozenset({Product.A950}), elsewhere=AclnnInvalid)
 def aclnnStridedSlice(
     self: Annotated[Operand, In(*TYPES)],
     begin: IntArrayIn,

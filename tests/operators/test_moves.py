@@ -310,10 +310,10 @@ def test_errors_of_pads(kind: str, dims: int, chip) -> None:
         {"self": Meta((3,) * dims, FLOAT)},
         {"self": Meta((3,) * (dims + 3), FLOAT)},
         {"self": Meta((2, *(0,) * dims), FLOAT)},
+        {"self": Meta((0, *shape[1:]), FLOAT), "out": Meta((0, *np.pad(x, full).shape[1:]), FLOAT)},
         {"padding": [-9, 0, *pad[2:]]},
+        {"padding": [x.shape[-1], 0, *pad[2:]]},
     ]
-    if kind != "Replication":
-        wrong.append({"padding": [x.shape[-1] + (kind == "Circular"), 0, *pad[2:]]})
     assert good.status() == 0
     for changes in wrong:
         assert good.but(**changes).status() == ACLNN_ERR_PARAM_INVALID, changes
@@ -321,6 +321,12 @@ def test_errors_of_pads(kind: str, dims: int, chip) -> None:
     assert back.status() == 0
     for changes in ({"padding": pad[:-1]}, {"gradOutput": x[:1]}, {"gradInput": x[:1]}, {"gradOutput": np.pad(x, full).astype(np.float16)}):
         assert back.but(**changes).status() == ACLNN_ERR_PARAM_INVALID, changes
+    first = {name: Meta((0, *np.shape(back.arguments[name])[1:]), FLOAT) for name in ("gradOutput", "self", "gradInput")}
+    allowed = (kind, dims) in (("Circular", 2), ("Replication", 2))
+    assert back.but(**first).status() == (0 if allowed else ACLNN_ERR_PARAM_INVALID)
+    wide = np.pad(x, [*full[:-1], (x.shape[-1], 0)])
+    allowed = (kind, dims) == ("Replication", 1)
+    assert back.but(padding=[x.shape[-1], 0, *pad[2:]], gradOutput=wide).status() == (0 if allowed else ACLNN_ERR_PARAM_INVALID)
     for case in (good, back):
         for name in case.arguments:
             assert case.but(**{name: None}).status() == ACLNN_ERR_PARAM_NULLPTR, name
@@ -575,7 +581,8 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnChunkCat", {"dim": -2}, INVALID, "dim is -2"),
     ("aclnnChunkCat", {"tensors": [np.ones((4, 2), F), np.ones((5, 3), np.float16)]}, INVALID, "tensors[1] has dtype"),
     ("aclnnConfusionTranspose", {"shape": [5, 4]}, ACLNN_ERR_INNER_NULLPTR, "shape is"),
-    ("aclnnConfusionTranspose", {"perm": [0, 0, 1]}, INVALID, "perm is"),
+    ("aclnnConfusionTranspose", {"perm": [0, 0, 1]}, ACLNN_ERR_INNER_NULLPTR, "perm is"),
+    ("aclnnConfusionTranspose", {"out": np.ones(5, F)}, ACLNN_ERR_INNER_NULLPTR, "out has shape"),
     ("aclnnStridedSliceAssignV2", {"strides": [0, 1]}, INVALID, "strides is"),
     ("aclnnStridedSliceAssignV2", {"inputValue": np.ones((3, 3), F)}, INVALID, "does not broadcast"),
     ("aclnnUnfoldGrad", {"step": 0}, LATE, "step is 0"),
@@ -595,6 +602,20 @@ def test_errors(name: str, changes: dict[str, Any], status: int, text: str, chip
     assert case.status() == 0
     assert case.but(**changes).status() == status
     assert text in message()
+
+
+@pytest.mark.parametrize("kind", ["Reflection", "Replication"])
+def test_widest_borders_of_bf16(kind: str, chip) -> None:
+    chip(USUAL)
+    for dtype, width, status in ((BF16, 7, 0), (BF16, 8, INVALID), (FLOAT, 8, 0)):
+        x, grad = Meta((1, 9, 9), dtype), Meta((1, 9, 9 + width), dtype)
+        case = Case(f"aclnn{kind}Pad2dBackward", {"gradOutput": grad, "self": x, "padding": [width, 0, 0, 0], "gradInput": x})
+        assert case.status() == status, (dtype, width)
+
+
+def test_strided_slices_elsewhere(chip) -> None:
+    chip(USUAL)
+    assert Case("aclnnStridedSlice", next(aclnnop.find("aclnnStridedSlice").examples())).status() == INVALID
 
 
 def test_products(chip) -> None:
