@@ -5,7 +5,8 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.core.dtypes import BF16, FLOAT, INT32
+from acl_emu.core.dtypes import BF16, FLOAT, INT32, DType
+from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import (
     Array,
     Bool,
@@ -20,7 +21,6 @@ from acl_emu.spec import (
     numbers,
     operator,
     require,
-    scalar_castable,
 )
 from aclnnop.conversion.diagonals import TYPES
 from aclnnop.conversion.moves import NEWER
@@ -34,7 +34,8 @@ def aclnnInplaceFillDiagonal(selfRef: Annotated[Operand, InOut(*TYPES, const=Fal
         selfRef.rank == 2 or len(set(selfRef.shape)) == 1,
         f"selfRef has shape {list(selfRef.shape)}, expected equal lengths where there are more than 2 dimensions",
     )
-    scalar_castable(fillValue, "fillValue", selfRef.dtype)
+    require(fillValue.dtype.kind != "complex", f"fillValue has dtype {fillValue.dtype}, which cannot be converted to {FLOAT}")
+    require(fits(fillValue, selfRef.dtype), f"fillValue is {fillValue.value}, which overflows the type of selfRef: {selfRef.dtype}")
     if not selfRef.size:
         return nothing()
     number = converted(np.asarray(fillValue.value), selfRef.dtype)[()]
@@ -46,6 +47,15 @@ def examples() -> Iterator[Example]:
     """A tall matrix with and without a second diagonal, and a cube."""
     for dtype, shape, wrap in ((FLOAT, (7, 3), True), (BF16, (7, 3), False), (INT32, (3, 3, 3), False)):
         yield {"selfRef": numbers(shape, dtype, 1, 9), "fillValue": 5, "wrap": wrap}
+
+
+def fits(number: Scalar, dtype: DType) -> bool:
+    """Whether a type holds a number: a fraction is cut off, infinity is a float, unsigned integers wrap negative numbers around."""
+    value = number.as_real() if number.dtype.kind == "float" else int(number.value)
+    if dtype.kind == "integer":
+        limits = np.iinfo(dtype.numpy)
+        return (limits.min or -limits.max) <= value <= limits.max
+    return dtype.kind == "bool" or not np.isfinite(value) or bool(np.isfinite(number.converted(dtype)))
 
 
 def fill(x: Array, *, number: object, wrap: bool) -> None:

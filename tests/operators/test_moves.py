@@ -382,6 +382,9 @@ def test_fills(device: int) -> None:
         case = Case("aclnnInplaceFillDiagonal", {"selfRef": wanted.copy(), "fillValue": -1, "wrap": wrap})
         np.fill_diagonal(wanted, -1, wrap)
         same(case, wanted, 1)
+    for dtype, value, wanted in ((np.int8, -1.75, -1), (np.uint8, -1, 255), (np.int64, 2**63 - 1, 2**63 - 1), (np.float16, np.inf, np.inf)):
+        case = Case("aclnnInplaceFillDiagonal", {"selfRef": np.zeros((2, 2), dtype), "fillValue": value, "wrap": False})
+        assert case.run().diagonal().tolist() == [wanted] * 2, dtype
 
 
 def columns(x: Array, size: Any, dilation: Any, pad: Any, stride: Any) -> Iterator[Any]:
@@ -565,7 +568,11 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnRepeatInterleaveGrad", {"repeats": np.zeros(0, np.int64)}, LATE, "repeats has shape"),
     ("aclnnRepeatInterleaveGrad", {"out": np.zeros((2, 5), F)}, INVALID, "out has 10 elements"),
     ("aclnnInplaceFillDiagonal", {"selfRef": np.ones((2, 3, 3), F)}, INVALID, "equal lengths"),
-    ("aclnnInplaceFillDiagonal", {"selfRef": np.ones((3, 3), np.int8), "fillValue": 0.5}, INVALID, "fillValue has dtype"),
+    ("aclnnInplaceFillDiagonal", {"selfRef": np.ones((3, 3), np.complex64), "fillValue": np.complex64(1)}, INVALID, "fillValue has dtype"),
+    ("aclnnInplaceFillDiagonal", {"selfRef": np.ones((3, 3), np.int8), "fillValue": 128}, INVALID, "fillValue is 128"),
+    ("aclnnInplaceFillDiagonal", {"selfRef": np.ones((3, 3), np.uint8), "fillValue": -256}, INVALID, "fillValue is -256"),
+    ("aclnnInplaceFillDiagonal", {"selfRef": np.ones((3, 3), np.int32), "fillValue": np.nan}, INVALID, "fillValue is nan"),
+    ("aclnnInplaceFillDiagonal", {"selfRef": np.ones((3, 3), np.float16), "fillValue": 1e5}, INVALID, "fillValue is 100000"),
     ("aclnnInplaceFillTensor", {"value": np.ones(2, F)}, INVALID, "value has 2 elements"),
     ("aclnnDiag", {"diagonal": 5}, INVALID, "diagonal is 5"),
     ("aclnnDiag", {"out": np.ones(2, F)}, INVALID, "out has shape"),
