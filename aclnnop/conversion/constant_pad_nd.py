@@ -5,7 +5,8 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.core.dtypes import BF16, FLOAT, INT32
+from acl_emu.core.dtypes import BF16, FLOAT, FLOAT8_E8M0, INT32, DType
+from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import (
     Array,
     Example,
@@ -14,6 +15,7 @@ from acl_emu.spec import (
     Operand,
     Out,
     Plan,
+    Product,
     ScalarIn,
     direct,
     nothing,
@@ -25,16 +27,26 @@ from acl_emu.spec import (
     shape_is,
     together,
 )
-from aclnnop.conversion.moves import EVERY, WIDE, copied, narrowed
+from aclnnop.conversion.moves import EIGHTS, EVERY, WIDE, copied, narrowed
 from aclnnop.math.conversion import converted
+from aclnnop.math.narrow import encoded
+
+NARROW = (*EIGHTS, FLOAT8_E8M0)
+ON = {Product.A950: (*WIDE, *NARROW)}
 
 
 @operator(products=EVERY)
-def aclnnConstantPadNd(self: Annotated[Operand, In(*WIDE)], pad: IntArrayIn, value: ScalarIn, out: Annotated[Operand, Out(*WIDE)]) -> Plan:
+def aclnnConstantPadNd(
+    self: Annotated[Operand, In(*WIDE, on=ON)], pad: IntArrayIn, value: ScalarIn, out: Annotated[Operand, Out(*WIDE, on=ON)]
+) -> Plan:
     """Put ``pad`` elements before and behind each of the last dimensions, the last one first; a negative number takes some away."""
     same_dtype(self, out)
-    promote_scalar(self, value, "value")
     counts = pad.values
+    if self.dtype in NARROW:
+        require(value.dtype.kind != "complex", f"value has dtype {value.dtype}, which cannot be combined with that of self: {self.dtype}")
+        require(all(count >= 0 for count in counts), f"pad is {pad}, expected no negative value for {self.dtype}")
+    else:
+        promote_scalar(self, value, "value")
     require(
         len(counts) % 2 == 0 and len(counts) <= 2 * self.rank,
         f"pad has {len(counts)} values, expected two for each of at most {self.rank} dimensions",
@@ -43,7 +55,8 @@ def aclnnConstantPadNd(self: Annotated[Operand, In(*WIDE)], pad: IntArrayIn, val
     for pair in range(len(counts) // 2):
         axis = self.rank - 1 - pair
         shape[axis] += counts[2 * pair] + counts[2 * pair + 1]
-    require(all(length >= 0 for length in shape), f"pad is {pad}, which leaves the shape {shape} of self {list(self.shape)}")
+    least = 1 if any(count > 0 for count in counts) else 0
+    require(all(length >= least for length in shape), f"pad is {pad}, which leaves the shape {shape} of self {list(self.shape)}")
     shape_is(out, shape, "self and the padding")
     if 0 in out.shape:
         return nothing()
@@ -53,7 +66,7 @@ def aclnnConstantPadNd(self: Annotated[Operand, In(*WIDE)], pad: IntArrayIn, val
         kept = max(0, self.shape[axis] + min(before, 0) + min(behind, 0))
         inner = narrowed(inner, axis, max(-before, 0), kept)
         target = narrowed(target, axis, max(before, 0), kept)
-    number = converted(np.asarray(value.value), self.dtype)[()]
+    number = in_few_bits(value, self.dtype) if self.dtype in NARROW else converted(np.asarray(value.value), self.dtype)[()]
     border = direct(fill, reads=(), writes=(out,), scratch={}, number=number)
     return together([border, copied(inner, target)])
 
@@ -63,6 +76,12 @@ def examples() -> Iterator[Example]:
     """One dimension, two, and a border that is taken away."""
     for dtype, pad, shape in ((FLOAT, [1, 2], (3, 7)), (BF16, [0, 1, 2, 0], (5, 5)), (INT32, [-1, 2, 1, -1], (3, 5))):
         yield {"self": numbers((3, 4), dtype, 1, 9), "pad": pad, "value": 7, "out": numbers(shape, dtype, 2)}
+
+
+def in_few_bits(value: Scalar, dtype: DType) -> object:
+    """A number as it lies in memory; 0 has no bits, also in a type that cannot hold it."""
+    number = np.asarray(value.as_real())
+    return (encoded(number, dtype) if number else np.zeros((), dtype.storage))[()]
 
 
 def fill(out: Array, *, number: object) -> None:

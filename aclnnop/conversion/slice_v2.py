@@ -21,6 +21,8 @@ def aclnnSliceV2(
     """Take slices along each of ``axes``, as aclnnSlice does along one."""
     for name, values in (("ends", ends), ("axes", axes), ("steps", steps)):
         require(len(values) == len(starts), f"{name} has {len(values)} values, expected {len(starts)} as starts")
+    places = {axis + self.rank if axis < 0 else axis for axis in axes.values}
+    require(len(places) == len(axes), f"axes is {axes}, expected every dimension at most once")
     return sliced(self, out, list(zip(axes.values, starts.values, ends.values, steps.values, strict=True)))
 
 

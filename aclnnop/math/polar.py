@@ -6,13 +6,14 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.core.dtypes import COMPLEX64, FLOAT
-from acl_emu.spec import Array, Example, In, Operand, Out, Plan, Product, broadcast_shape, numbers, operator, shape_is
+from acl_emu.spec import Array, Example, In, Operand, Out, Plan, Product, broadcast_shape, numbers, operator, require, shape_is
 from aclnnop.conversion.moves import NEWER, rearranged
 
 
 @operator(products=NEWER | {Product.A310P})
 def aclnnPolar(input: Annotated[Operand, In(FLOAT)], angle: Annotated[Operand, In(FLOAT)], out: Annotated[Operand, Out(COMPLEX64)]) -> Plan:
     """Turn lengths and angles into complex numbers."""
+    require(input.rank == angle.rank, f"angle has {angle.rank} dimensions, expected as many as input: {input.rank}")
     shape_is(out, broadcast_shape(input, angle), "that of the result")
     return rearranged(rotated, (input, angle), out)
 
@@ -20,7 +21,7 @@ def aclnnPolar(input: Annotated[Operand, In(FLOAT)], angle: Annotated[Operand, I
 @aclnnPolar.example
 def examples() -> Iterator[Example]:
     """Tensors that broadcast."""
-    yield {"input": numbers((3, 4), FLOAT, 1), "angle": numbers((4,), FLOAT, 2, 3), "out": numbers((3, 4), COMPLEX64, 3)}
+    yield {"input": numbers((3, 4), FLOAT, 1), "angle": numbers((1, 4), FLOAT, 2, 3), "out": numbers((3, 4), COMPLEX64, 3)}
 
 
 def rotated(length: Array, angle: Array) -> Array:

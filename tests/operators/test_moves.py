@@ -129,7 +129,7 @@ def triu(draw: Callable[..., Any], dtype: Any) -> Drawn:
 @drawn("aclnnConstantPadNd")
 def constant_pad(draw: Callable[..., Any], dtype: Any) -> Drawn:
     x = filled(shape_of(draw, 1, 1), dtype)
-    pairs = [[draw(st.integers(-(length // 2), 3)) for _ in range(2)] for length in x.shape[::-1][: draw(st.integers(0, x.ndim))]]
+    pairs = [[draw(st.integers(-((length - 1) // 2), 3)) for _ in range(2)] for length in x.shape[::-1][: draw(st.integers(0, x.ndim))]]
     full = np.pad(x, [(0, 0)] * (x.ndim - len(pairs)) + [(max(a, 0), max(b, 0)) for a, b in pairs[::-1]], constant_values=1)
     cut = [slice(None)] * (x.ndim - len(pairs)) + [
         slice(max(-a, 0), n + max(a, 0) + b if b < 0 else None)
@@ -262,6 +262,21 @@ def test_bytes_of_narrow_types(name: str, arguments: Any, device: int, chip) -> 
     assert Case(name, arguments(x)).run(1).tobytes() == np.ascontiguousarray(wanted).tobytes()
 
 
+def test_constant_borders_of_narrow_types(device: int, chip) -> None:
+    chip(NEWEST)
+    for name, value, bits in (("float8_e5m2", 1.5, 0x3E), ("float8_e4m3fn", -2, 0xC0), ("float8_e8m0fnu", 0.0, 0)):
+        x = np.arange(6, dtype=np.uint8).reshape(2, 3).view(getattr(ml_dtypes, name))
+        case = Case("aclnnConstantPadNd", {"self": x, "pad": [1, 0, 0, 2], "value": value, "out": np.zeros((4, 4), x.dtype)})
+        assert case.run(1).view(np.uint8).tolist() == np.pad(x.view(np.uint8), [(0, 2), (1, 0)], constant_values=bits).tolist()
+        assert case.but(pad=[1, -1, 0, 0], out=np.zeros((2, 3), x.dtype)).status() == ACLNN_ERR_PARAM_INVALID
+        assert case.but(value=np.complex64(1)).status() == ACLNN_ERR_PARAM_INVALID
+    x = Meta((2, 3), acl.ACL_HIFLOAT8)
+    good = Case("aclnnConstantPadNd", {"self": x, "pad": [1, 0], "value": 1.0, "out": Meta((2, 4), acl.ACL_HIFLOAT8)})
+    assert good.status() == 0
+    chip(USUAL)
+    assert good.status() == ACLNN_ERR_PARAM_INVALID
+
+
 # Pads that take their border from the tensor.
 MODES = {"Reflection": "reflect", "Replication": "edge", "Circular": "wrap"}
 PADS = [(kind, dims) for kind in MODES for dims in (1, 2, 3) if (kind, dims) != ("Circular", 1)]
@@ -370,7 +385,7 @@ def test_complex_numbers(device: int) -> None:
     np.testing.assert_array_equal(
         Case("aclnnReal", {"self": whole, "out": np.zeros((3, 4), np.float32)}).run(), np.broadcast_to(real, (3, 4))
     )
-    turned = Case("aclnnPolar", {"input": real, "angle": imag, "out": np.zeros((3, 4), np.complex64)}).run()
+    turned = Case("aclnnPolar", {"input": real, "angle": imag[np.newaxis], "out": np.zeros((3, 4), np.complex64)}).run()
     np.testing.assert_allclose(turned, real * np.exp(1j * imag.astype(np.float64)), rtol=2e-7, atol=1e-7)
 
 
@@ -536,6 +551,7 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnConstantPadNd", {"pad": [1]}, INVALID, "pad has 1 values"),
     ("aclnnConstantPadNd", {"pad": [1] * 6}, INVALID, "pad has 6 values"),
     ("aclnnConstantPadNd", {"pad": [-5, 0]}, INVALID, "which leaves"),
+    ("aclnnConstantPadNd", {"pad": [-4, 0, 1, 0], "out": np.ones((4, 0), F)}, INVALID, "which leaves"),
     ("aclnnConstantPadNd", {"out": np.ones((3, 4), F)}, INVALID, "out has shape"),
     ("aclnnConstantPadNd", {"value": None}, NULL, "value must not"),
     ("aclnnIm2col", {"kernelSize": [2]}, INVALID, "kernelSize has 1 values"),
@@ -550,6 +566,7 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnSlice", {"out": np.ones((3, 4), np.int8)}, INVALID, "out has dtype"),
     ("aclnnSliceV2", {"steps": [1]}, INVALID, "steps has 1 values"),
     ("aclnnSliceV2", {"axes": [0, 3]}, INVALID, "dim is 3"),
+    ("aclnnSliceV2", {"axes": [0, -3]}, INVALID, "at most once"),
     ("aclnnSliceV2", {"steps": [2, -1]}, INVALID, "step is -1"),
     ("aclnnExpand", {"size": [4]}, INVALID, "size has 1 values"),
     ("aclnnExpand", {"size": [3, 5]}, INVALID, "does not broadcast"),
@@ -580,7 +597,8 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnReal", {"out": np.ones((3, 4), np.float64)}, INVALID, "out has dtype"),
     ("aclnnComplex", {"imag": np.ones(4, np.float64)}, INVALID, "imag has dtype"),
     ("aclnnComplex", {"out": np.ones((3, 4), np.complex128)}, INVALID, "out has dtype"),
-    ("aclnnPolar", {"angle": np.ones(3, F)}, INVALID, "does not broadcast"),
+    ("aclnnPolar", {"angle": np.ones((1, 3), F)}, INVALID, "does not broadcast"),
+    ("aclnnPolar", {"angle": np.ones(4, F)}, INVALID, "angle has 1 dimensions"),
     ("aclnnChannelShuffle", {"groups": 4}, INVALID, "groups is 4"),
     ("aclnnChannelShuffle", {"groups": 0}, INVALID, "groups is 0"),
     ("aclnnChunkCat", {"numChunks": 0}, INVALID, "numChunks is 0"),
