@@ -19,7 +19,10 @@ def aclnnSplitTensor(
     """Cut a tensor along ``dim`` into parts of ``splitSections`` slices; the last one may be smaller."""
     axis = wrap_dim(dim, self)
     length = self.shape[axis]
-    require(splitSections > 0 or length == 0, f"splitSections is {splitSections}, expected a value of at least 1")
+    require(
+        (splitSections > 0) == (length > 0),
+        f"splitSections is {splitSections}, expected {'a value of at least 1' if length else 0} for the length of dim {axis}: {length}",
+    )
     sizes = [min(splitSections, length - start) for start in range(0, length, splitSections)] if length else [0]
     return split(self, axis, sizes, out)
 

@@ -576,6 +576,7 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnSplitWithSize", {"dim": 2}, INVALID, "dim is 2"),
     ("aclnnSplitWithSize", {"splitSize": [1, 2, 2]}, INVALID, "out has 2 members"),
     ("aclnnSplitTensor", {"splitSections": 0}, INVALID, "splitSections is 0"),
+    ("aclnnSplitTensor", {"self": np.zeros((3, 0), F), "out": [np.zeros((3, 0), F)]}, INVALID, "splitSections is 2"),
     ("aclnnSplitTensor", {"splitSections": 3}, INVALID, "out has 3 members"),
     ("aclnnRepeatInterleaveInt", {"repeats": -1}, INVALID, "repeats is -1"),
     ("aclnnRepeatInterleaveInt", {"outputSize": 23}, INVALID, "outputSize is 23"),
