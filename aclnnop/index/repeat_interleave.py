@@ -12,6 +12,7 @@ from aclnnop.index.counts import counted
 
 TYPES = (UINT8, INT8, INT16, INT32, INT64, BOOL, FLOAT16, BF16, FLOAT)
 AnyIn = Annotated[Operand, In(*TYPES)]
+SlicesIn = Annotated[Operand, In(*TYPES, rank=(1, 8))]
 AnyOut = Annotated[Operand, Out(*TYPES)]
 Counts = Annotated[Operand, In(INT32, INT64, rank=(0, 1))]
 
@@ -26,13 +27,12 @@ def aclnnRepeatInterleaveInt(self: AnyIn, repeats: Int, outputSize: Int, out: An
 
 
 @operator(products=NEWER)
-def aclnnRepeatInterleaveIntWithDim(self: AnyIn, repeats: Int, dim: Int, outputSize: Int, out: AnyOut) -> Plan:
+def aclnnRepeatInterleaveIntWithDim(self: SlicesIn, repeats: Int, dim: Int, outputSize: Int, out: AnyOut) -> Plan:
     """Repeat every slice along ``dim`` ``repeats`` times."""
     same_dtype(self, out)
     axis = wrap_dim(dim, self)
-    shape = self.shape or (1,)
-    check_times(repeats, shape[axis], outputSize)
-    shape_is(out, (*shape[:axis], outputSize, *shape[axis + 1 :]), "self with outputSize along dim")
+    check_times(repeats, self.shape[axis], outputSize)
+    shape_is(out, (*self.shape[:axis], outputSize, *self.shape[axis + 1 :]), "self with outputSize along dim")
     return rearranged(repeated, (self,), out, times=repeats, axis=axis)
 
 
@@ -46,13 +46,12 @@ def aclnnRepeatInterleave(self: AnyIn, repeats: Counts, outputSize: Int, out: An
 
 
 @operator(products=NEWER)
-def aclnnRepeatInterleaveWithDim(self: AnyIn, repeats: Counts, dim: Int, outputSize: Int, out: AnyOut) -> Plan:
+def aclnnRepeatInterleaveWithDim(self: SlicesIn, repeats: Counts, dim: Int, outputSize: Int, out: AnyOut) -> Plan:
     """Repeat every slice along ``dim`` as often as ``repeats`` says: one number for all, or one for each."""
     same_dtype(self, out)
     axis = wrap_dim(dim, self)
-    shape = self.shape or (1,)
-    check_counts(repeats, shape[axis], "slices of self")
-    shape_is(out, (*shape[:axis], outputSize, *shape[axis + 1 :]), "self with outputSize along dim")
+    check_counts(repeats, self.shape[axis], "slices of self")
+    shape_is(out, (*self.shape[:axis], outputSize, *self.shape[axis + 1 :]), "self with outputSize along dim")
     return rearranged(repeated_by, (self, repeats), out, axis=axis, size=outputSize)
 
 
@@ -114,12 +113,11 @@ def places() -> Iterator[Example]:
 
 def repeated(x: Array, *, times: int, axis: int | None) -> Array:
     """The same count everywhere."""
-    return np.repeat(x, times, axis if x.ndim else None)
+    return np.repeat(x, times, axis)
 
 
 def repeated_by(x: Array, repeats: Array, *, axis: int | None, size: int) -> Array:
     """Counts that the device reads."""
-    axis = axis if x.ndim else None
     return np.repeat(x, counted(repeats, x.size if axis is None else x.shape[axis], size), axis)
 
 

@@ -581,6 +581,8 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnRepeatInterleaveInt", {"repeats": -1}, INVALID, "repeats is -1"),
     ("aclnnRepeatInterleaveInt", {"outputSize": 23}, INVALID, "outputSize is 23"),
     ("aclnnRepeatInterleaveIntWithDim", {"dim": 2}, INVALID, "dim is 2"),
+    ("aclnnRepeatInterleaveIntWithDim", {"self": np.ones((), F)}, INVALID, "self has 0 dimensions"),
+    ("aclnnRepeatInterleaveWithDim", {"self": np.ones((), F)}, INVALID, "self has 0 dimensions"),
     ("aclnnRepeatInterleave", {"repeats": np.array([1, 2])}, INVALID, "repeats has 2 elements"),
     ("aclnnRepeatInterleaveWithDim", {"repeats": np.array([1, 2])}, INVALID, "repeats has 2 elements"),
     ("aclnnRepeatInterleaveGrad", {"repeats": np.zeros(0, np.int64)}, LATE, "repeats has shape"),
