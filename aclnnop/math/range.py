@@ -23,9 +23,19 @@ def aclnnRange(start: Number, end: Number, step: Number, out: Annotated[Operand,
     require(gap != 0 and math.isfinite(gap), f"step is {gap}, expected a number other than 0")
     require(math.isfinite(first) and math.isfinite(last), f"start is {first} and end is {last}, expected finite numbers")
     require(last == first or (last > first) == (gap > 0), f"step is {gap}, which does not lead from {first} to {last}")
-    count = (last - first) // gap + 1 if isinstance(gap, int) else math.floor((last - first) / gap) + 1
-    length_is(out, int(count), "the numbers from start to end")
-    return filled(first + np.arange(int(count)) * gap, out)
+    count = int((last - first) // gap if isinstance(gap, int) else math.floor((last - first) / gap)) + 1
+    if out.dtype.kind != "integer" and out.size == in_float(first, last, gap):
+        count = out.size
+    length_is(out, count, "the numbers from start to end")
+    return filled(first + np.arange(count) * gap, out)
+
+
+def in_float(first: float, last: float, gap: float) -> int:
+    """How many numbers there are by single precision, in which programs are told to count; it may round the last one in."""
+    begin, end, step = (np.float32(number) for number in (first, last, gap))
+    with np.errstate(all="ignore"):
+        steps = float((end - begin) / step)
+    return math.floor(steps) + 1 if math.isfinite(steps) else 0
 
 
 @aclnnRange.example

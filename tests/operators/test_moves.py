@@ -364,6 +364,10 @@ def test_series(dtype: Any, device: int) -> None:
 def test_series_of_integers(device: int) -> None:
     assert Case("aclnnLinspace", {"start": 0, "end": 10, "steps": 4, "out": np.zeros(4, np.int32)}).run().tolist() == [0, 3, 6, 10]
     big = 2**60 + 1
+    start, end, step = (np.float32(number) for number in (2.74, 20.43, 0.61))
+    for count in (29, 30):  # by double and by single precision
+        found = Case("aclnnRange", {"start": start, "end": end, "step": step, "out": np.zeros(count, np.float32)}).run()
+        np.testing.assert_allclose(found, float(start) + np.arange(count) * float(step), rtol=1e-7)
     assert Case("aclnnRange", {"start": big, "end": big + 5, "step": 2, "out": np.zeros(3, np.int64)}).run().tolist() == [
         big,
         big + 2,
