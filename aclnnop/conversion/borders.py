@@ -6,6 +6,7 @@ A mode says which element of a dimension an index before its start or behind its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -100,17 +101,20 @@ def sources(shape: Sequence[int], padding: Sequence[int], mode: Mode) -> list[Ar
     return found
 
 
-def _padded_shape(self: Operand, padding: IntArray, dims: int, *, wide: bool = False, first_empty: bool = False) -> list[int]:
-    """161002 for a border that is not narrower than its dimension, unless it may be ``wide``, or that leaves nothing.
+class Empty(Enum):
+    """Which lengths of ``self`` may be 0."""
 
-    Of an empty ``self`` only the batch has the length 0, or with ``first_empty`` the first dimension whatever it is.
-    """
+    BATCH = "the batch"
+    FIRST = "the first dimension"
+    OUTER = "dimensions without a border"
+
+
+def _padded_shape(self: Operand, padding: IntArray, dims: int, empty: Empty, *, wide: bool = False) -> list[int]:
+    """161002 for a border that is not narrower than its dimension, unless it may be ``wide``, or that leaves nothing."""
     require(len(padding) == 2 * dims, f"padding has {len(padding)} values, expected {2 * dims}")
     shape = list(self.shape)
-    filled = shape[1:] if first_empty else shape[-1 - dims :]
-    require(
-        0 not in filled, f"{self.name} has shape {shape}, expected no length of 0 but that of the {'first' if first_empty else 'batch'}"
-    )
+    filled = {Empty.BATCH: shape[-1 - dims :], Empty.FIRST: shape[1:], Empty.OUTER: shape[-dims:]}[empty]
+    require(0 not in filled, f"{self.name} has shape {shape}, expected no length of 0 but that of {empty.value}")
     for pair in range(dims):
         pad, axis = padding.values[2 * pair : 2 * pair + 2], self.rank - 1 - pair
         where = f"padding is {list(pad)} for dimension {axis} of length {shape[axis]}"
@@ -120,13 +124,15 @@ def _padded_shape(self: Operand, padding: IntArray, dims: int, *, wide: bool = F
     return shape
 
 
-def padded(name: str, mode: Mode, dims: int, *types: DType, on: On = None, products: frozenset[Product] = EVERY) -> Operator:
+def padded(
+    name: str, mode: Mode, dims: int, *types: DType, on: On = None, products: frozenset[Product] = EVERY, empty: Empty = Empty.BATCH
+) -> Operator:
     """``name(self, padding, out)``: a border along the last ``dims`` dimensions."""
     rank = (dims + 1, dims + 2)
 
     def plan(self: Operand, padding: IntArray, out: Operand) -> Plan:
         same_dtype(self, out)
-        shape_is(out, _padded_shape(self, padding, dims), "self and the padding")
+        shape_is(out, _padded_shape(self, padding, dims, empty), "self and the padding")
         return rearranged(gather, (self,), out, places=sources(self.shape, padding.values, mode))
 
     others = dict(on or {})
@@ -145,7 +151,7 @@ def padded_backward(
     *types: DType,
     products: frozenset[Product] = EVERY,
     wide: bool = False,
-    first_empty: bool = False,
+    empty: Empty = Empty.BATCH,
     most: Mapping[DType, int] | None = None,
 ) -> Operator:
     """``name(gradOutput, self, padding, gradInput)``: what a border gets goes to where it came from.
@@ -157,7 +163,7 @@ def padded_backward(
 
     def plan(gradOutput: Operand, self: Operand, padding: IntArray, gradInput: Operand) -> Plan:
         same_dtype(self, gradOutput, gradInput)
-        whole = _padded_shape(self, padding, dims, wide=wide, first_empty=first_empty)
+        whole = _padded_shape(self, padding, dims, empty, wide=wide)
         width = limits.get(self.dtype)
         require(width is None or max(padding.values) <= width, f"padding is {padding}, expected at most {width} for {self.dtype}")
         shape_is(gradOutput, whole, "self and the padding")
