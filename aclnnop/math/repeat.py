@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from acl_emu.core.dtypes import BF16, FLOAT, INT8
+from acl_emu.core.errors import AclnnInnerNullptr
 from acl_emu.spec import Example, In, IntArrayIn, Operand, Out, Plan, Product, nothing, numbers, operator, require, same_dtype, shape_is
 from aclnnop.conversion.moves import EIGHTS, EVERY, WIDE, copied, window
 
@@ -23,6 +24,9 @@ def aclnnRepeat(
     shape_is(out, [count * length for count, length in zip(times, own, strict=True)], "self times repeats")
     if 0 in out.shape:
         return nothing()
+    most = 4 if times and times[0] != 1 else 3
+    if sum(count != 1 for count in times) > most:
+        raise AclnnInnerNullptr(f"repeats is {repeats}, expected at most {most} values other than 1")
     # Each dimension becomes two: the copies, which all read the same elements, and the elements of one copy.
     steps = (0,) * (len(times) - self.rank) + self.view.strides
     shape = [one for pair in zip(times, own, strict=True) for one in pair]

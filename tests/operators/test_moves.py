@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import acl_emu as acl
@@ -98,6 +98,7 @@ def expand(draw: Callable[..., Any], dtype: Any) -> Drawn:
 def repeat(draw: Callable[..., Any], dtype: Any) -> Drawn:
     x = filled(shape_of(draw, 0, most_dims=3), dtype)
     times = [draw(st.integers(0, 3)) for _ in range(x.ndim + draw(st.integers(0, 2)))]
+    assume(0 in times or sum(count > 1 for count in times) <= 3)
     return {"self": x, "repeats": times}, np.tile(x, times) if times else x
 
 
@@ -545,6 +546,10 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnRepeat", {"repeats": [2, -1]}, INVALID, "no negative"),
     ("aclnnRepeat", {"repeats": [1] * 9}, INVALID, "repeats has 9 values"),
     ("aclnnRepeat", {"repeats": [2, 2]}, INVALID, "out has shape"),
+    ("aclnnRepeat", {"repeats": [2] * 5, "out": np.ones((2, 2, 2, 6, 8), F)}, ACLNN_ERR_INNER_NULLPTR, "at most 4"),
+    ("aclnnRepeat", {"repeats": [1, 2, 2, 2, 2], "out": np.ones((1, 2, 2, 6, 8), F)}, ACLNN_ERR_INNER_NULLPTR, "at most 3"),
+    ("aclnnRepeat", {"repeats": [2, 2, 1, 2, 2], "out": np.ones((2, 2, 1, 6, 8), F)}, 0, ""),
+    ("aclnnRepeat", {"repeats": [2, 2, 0, 2, 2], "out": np.ones((2, 2, 0, 6, 8), F)}, 0, ""),
     ("aclnnRoll", {"shifts": [1, 2]}, INVALID, "shifts has 2 values"),
     ("aclnnRoll", {"dims": [2]}, INVALID, "dims is 2"),
     ("aclnnRoll", {"shifts": [1, 2], "dims": []}, INVALID, "shifts has 2 values"),
