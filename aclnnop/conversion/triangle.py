@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from acl_emu.core.dtypes import BF16, COMPLEX32, COMPLEX128, FLOAT, INT32
+from acl_emu.core.dtypes import BF16, COMPLEX32, COMPLEX64, FLOAT, INT32
 from acl_emu.spec import Array, Example, In, IntKind, Operand, Operator, Out, Plan, Product, numbers, require, same_dtype, same_shape
 from acl_emu.spec.families import calling_module, derived
 from aclnnop.conversion.moves import WIDE, rearranged
 
-TYPES = (*(dtype for dtype in WIDE if dtype is not COMPLEX128), COMPLEX32)
+TYPES = tuple(dtype for dtype in WIDE if dtype.kind != "complex")
+NEWEST = {Product.A950: (*TYPES, COMPLEX32, COMPLEX64)}
 
 
 def triangle(name: str, doc: str, keep: Callable[..., Array], products: frozenset[Product]) -> Operator:
@@ -23,7 +24,7 @@ def triangle(name: str, doc: str, keep: Callable[..., Array], products: frozense
         same_shape(self, out)
         return rearranged(masked, (self,), out, keep=keep, diagonal=diagonal)
 
-    kinds = {"self": In(*TYPES), "diagonal": IntKind(), "out": Out(*TYPES)}
+    kinds = {"self": In(*TYPES, on=NEWEST), "diagonal": IntKind(), "out": Out(*TYPES, on=NEWEST)}
     made = derived(name, kinds, plan, module=calling_module(), doc=doc, products=products)
 
     @made.example

@@ -652,6 +652,17 @@ def test_widest_borders_of_bf16(kind: str, chip) -> None:
         assert case.status() == status, (dtype, width)
 
 
+@pytest.mark.parametrize("name", ["aclnnTril", "aclnnTriu"])
+def test_triangles_of_complex_numbers(name: str, device: int, chip) -> None:
+    x = (np.arange(12) * (1 + 2j)).astype(np.complex64).reshape(3, 4)
+    case = Case(name, {"self": x, "diagonal": 1, "out": np.zeros_like(x)})
+    chip(USUAL)
+    assert case.status() == INVALID
+    assert case.but(self=Meta((3, 4), FLOAT), out=Meta((3, 4), FLOAT)).status() == 0
+    chip(NEWEST)
+    same(case, (np.tril if name == "aclnnTril" else np.triu)(x, 1), 1)
+
+
 def test_strided_slices_elsewhere(chip) -> None:
     chip(USUAL)
     assert Case("aclnnStridedSlice", next(aclnnop.find("aclnnStridedSlice").examples())).status() == INVALID
