@@ -5,6 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
+from acl_emu.core.constants import ACL_FORMAT_ND
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT8_E8M0, INT32, DType
 from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import (
@@ -41,6 +42,7 @@ def aclnnConstantPadNd(
 ) -> Plan:
     """Put ``pad`` elements before and behind each of the last dimensions, the last one first; a negative number takes some away."""
     same_dtype(self, out)
+    require(self.view.format in (ACL_FORMAT_ND, out.view.format), "out has another format than self, which is not ND")
     counts = pad.values
     if self.dtype in NARROW:
         require(value.dtype.kind != "complex", f"value has dtype {value.dtype}, which cannot be combined with that of self: {self.dtype}")

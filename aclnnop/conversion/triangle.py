@@ -22,6 +22,7 @@ def triangle(name: str, doc: str, keep: Callable[..., Array], products: frozense
         require(self.rank != 1, f"{self.name} has 1 dimension, expected at least 2")
         same_dtype(self, out)
         same_shape(self, out)
+        require(self.view.format == out.view.format, "out has another format than self")
         return rearranged(masked, (self,), out, keep=keep, diagonal=diagonal)
 
     kinds = {"self": In(*TYPES, on=NEWEST), "diagonal": IntKind(), "out": Out(*TYPES, on=NEWEST)}

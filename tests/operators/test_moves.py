@@ -652,6 +652,18 @@ def test_widest_borders_of_bf16(kind: str, chip) -> None:
         assert case.status() == status, (dtype, width)
 
 
+@pytest.mark.parametrize("name", ["aclnnTril", "aclnnTriu", "aclnnConstantPadNd"])
+def test_formats_that_differ(name: str, chip) -> None:
+    chip(USUAL)
+    nchw, nd = (Meta((1, 2, 3, 4), FLOAT, format=code) for code in (acl.ACL_FORMAT_NCHW, acl.ACL_FORMAT_ND))
+    others: dict[str, Any] = {"pad": [0, 0], "value": 0} if name == "aclnnConstantPadNd" else {"diagonal": 0}
+    case = Case(name, {"self": nchw, **others, "out": nchw})
+    assert case.status() == 0
+    assert case.but(out=nd).status() == INVALID
+    assert "another format" in message()
+    assert case.but(self=nd).status() == (0 if name == "aclnnConstantPadNd" else INVALID)
+
+
 @pytest.mark.parametrize("name", ["aclnnTril", "aclnnTriu"])
 def test_triangles_of_complex_numbers(name: str, device: int, chip) -> None:
     x = (np.arange(12) * (1 + 2j)).astype(np.complex64).reshape(3, 4)
