@@ -8,7 +8,7 @@ import numpy as np
 from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, INT8, INT64, UINT64
 from acl_emu.spec import ALL, Double, Example, In, InOut, Operand, Plan, Product, numbers, operator
 from aclnnop.random.drawing import NEWER, Seed, UInt64
-from aclnnop.random.uniform_numbers import INTEGERS, REAL, between
+from aclnnop.random.uniform_numbers import INTEGERS, REAL, between, require_held
 
 Ref = Annotated[Operand, InOut(*REAL, *INTEGERS)]
 EitherSeed = Annotated[Operand, In(UINT64, INT64, rank=(0, 1))]
@@ -25,7 +25,9 @@ def aclnnInplaceUniformTensor(
     selfRef: Ref, from_: Double, to: Double, seedTensor: EitherSeed, offsetTensor: EitherSeed, offset: UInt64
 ) -> Plan:
     """Fill a tensor with uniformly distributed numbers; seed and offset stand in tensors, ``offset`` is added."""
-    return between(selfRef, from_, to, Seed.in_tensors(seedTensor, offsetTensor, offset))
+    plan = between(selfRef, from_, to, Seed.in_tensors(seedTensor, offsetTensor, offset))
+    require_held(selfRef, from_, to)
+    return plan
 
 
 @aclnnInplaceUniform.example

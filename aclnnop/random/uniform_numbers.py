@@ -20,6 +20,16 @@ def between(selfRef: Operand, low: float, high: float, seed: Seed) -> Plan:
     return drawn(spread_out, seed, selfRef, low=low, high=high)
 
 
+def require_held(selfRef: Operand, low: float, high: float) -> None:
+    """161002 for limits that the type does not hold, or that are farther apart than its largest number."""
+    dtype = selfRef.dtype
+    most = FINITE.get(dtype) or LARGEST[dtype]
+    least = -most if dtype in FINITE else int(np.iinfo(dtype.numpy).min)
+    for name, limit in (("from", low), ("to", high)):
+        require(least <= limit <= most, f"{name} is {limit}, expected a value in [{least}, {most}] for selfRef of dtype {dtype}")
+    require(high - low <= most, f"to - from is {high - low}, expected at most {most} for selfRef of dtype {dtype}")
+
+
 def spread_out(words: Array, out: Array, *, low: float, high: float) -> None:
     """A piece of them."""
     dtype = dtypes.from_numpy(out.dtype)
@@ -44,6 +54,8 @@ def _last(low: float, high: float, dtype: DType) -> float:
 
 LARGEST = {FLOAT16: 65504, BOOL: 1, **{dtype: int(np.iinfo(dtype.numpy).max) for dtype in INTEGERS}}
 """Of types that hold less than ``int64_t`` does."""
+FINITE = {FLOAT: float(np.finfo(np.float32).max), FLOAT16: 65504.0, BF16: (2 - 2.0**-7) * 2.0**127, DOUBLE: float(np.finfo(np.float64).max)}
+"""The largest numbers of real types."""
 CONSECUTIVE = LARGEST | {FLOAT: 2**24, FLOAT16: 2**11, BF16: 2**8}
 """Up to here a type holds every integer."""
 
