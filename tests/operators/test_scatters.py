@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -150,6 +151,33 @@ def test_numbers_are_rows_of_one(device: int) -> None:
     assert Case("aclnnInplaceScatter", {"selfRef": x, **call, "reduce": 2}).run() == 6
 
 
+@pytest.mark.parametrize(
+    ("dtype", "value", "stored"),
+    [
+        (np.int32, 2.75, 2),
+        (np.int32, np.float16(-2.75), -2),
+        (np.int64, np.float64(1e30), 2**63 - 1),
+        (np.int32, math.nan, 0),
+        (np.uint8, 2.5, 2),
+        (np.bool_, 0.5, True),
+        (np.float32, 3, 3),
+        (np.float16, np.float64(0.1), np.float16(0.1)),
+        (np.complex64, 1.5, 1.5),
+        (np.complex64, np.complex128(1 + 2j), 1 + 2j),
+        (np.int8, True, 1),
+    ],
+    ids=str,
+)
+def test_values_of_other_types(dtype: Any, value: Any, stored: Any, device: int) -> None:
+    """Every real number goes into every type, towards zero into integers; complex ones into complex types alone."""
+    x = np.zeros((2, 3), dtype)
+    call = {"dim": 1, "index": np.array([[2], [0]]), "value": value, "reduce": 0}
+    expected = np.zeros((2, 3), dtype)
+    expected[[0, 1], [2, 0]] = stored
+    assert (Case("aclnnScatterValue", {"self": x, **call, "out": np.ones_like(x)}).run() == expected).all()
+    assert (Case("aclnnInplaceScatterValue", {"selfRef": x, **call}).run() == expected).all()
+
+
 N, I = ACLNN_ERR_PARAM_NULLPTR, ACLNN_ERR_PARAM_INVALID  # noqa: E741
 F, L = acl.ACL_FLOAT, acl.ACL_INT64
 
@@ -197,6 +225,7 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnScatterValue", {"value": None}, N, "value must not"),
     ("aclnnInplaceScatterValue", {"value": None}, N, "value must not"),
     ("aclnnScatterValue", {"value": np.complex64(1j)}, I, "value has dtype"),
+    ("aclnnInplaceScatterValue", {"value": np.complex128(1)}, I, "value has dtype"),
     ("aclnnIndexPutImpl", {"selfRef": None}, N, "selfRef must not"),
     ("aclnnIndexPutImpl", {"indices": None}, N, "indices must not"),
     ("aclnnIndexPutImpl", {"values": None}, N, "values must not"),
