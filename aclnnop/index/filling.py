@@ -7,15 +7,14 @@ import numpy as np
 from acl_emu.core.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT32, INT64
 from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import Array, Operand, Plan, same_dtype, same_shape, wrap_dim
-from aclnnop.index.places import check_number, outside
+from aclnnop.index.places import as_element, outside
 from aclnnop.index.scattering import Changes, changed
 
 TYPES = (FLOAT16, FLOAT, INT32, INT64, BOOL, BF16)
 
 
-def check_fill(self: Operand, dim: int, value: Scalar, out: Operand) -> int:
+def check_fill(self: Operand, dim: int, out: Operand) -> int:
     """The axis, where everything fits."""
-    check_number(value, "value", self)
     axis = wrap_dim(dim, self)
     same_shape(self, out)
     same_dtype(self, out)
@@ -24,7 +23,7 @@ def check_fill(self: Operand, dim: int, value: Scalar, out: Operand) -> int:
 
 def filled(self: Operand, axis: int, index: Operand | None, value: Scalar, out: Operand, *, places: tuple[int, ...] = ()) -> Plan:
     """The slices along ``axis`` that ``index``, or ``places``, chooses are ``value``."""
-    number = np.asarray(value.converted(self.dtype)).astype(self.dtype.numpy)[()]
+    number = as_element(value, "value", self)
     name = index.name if index else "index"
     return changed(fill, self, (index,), out, axes=(axis,), number=number, places=places, name=name)
 

@@ -26,7 +26,7 @@ def aclnnIndexFill(
     out: Annotated[Operand, Out(*MORE, on=ON)],
 ) -> Plan:
     """Set the slices along ``dim`` that ``index`` chooses to ``value``; an index that is outside counts for nothing."""
-    return filled(self, check_fill(self, dim, value, out), index, value, out)
+    return filled(self, check_fill(self, dim, out), index, value, out)
 
 
 aclnnInplaceIndexFill = in_place(aclnnIndexFill)

@@ -19,7 +19,7 @@ def aclnnIndexFillTensor(
     out: Annotated[Operand, Out(*TYPES)],
 ) -> Plan:
     """Set the slices along ``dim`` that ``index`` chooses to ``value``."""
-    axis = check_fill(self, dim, value, out)
+    axis = check_fill(self, dim, out)
     length = self.shape[axis] if self.rank else 1
     for number in index.values:
         require(-length <= number < length, f"index holds {number}, expected values in [{-length}, {length - 1}] for dim {dim} of self")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from acl_emu.core.dtypes import BOOL
 from acl_emu.core.errors import DeviceFault
+from acl_emu.engine.numeric import to_integers
 from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import Array, Operand, require, scalar_castable, shape_is
 
@@ -98,3 +100,15 @@ def check_number(value: Scalar, name: str, self: Operand) -> None:
     """161002 for a number that cannot be cast to the type of ``self``; truth values take every real one."""
     if self.dtype is not BOOL or value.dtype.kind == "complex":
         scalar_castable(value, name, self.dtype)
+
+
+def as_element(value: Scalar, name: str, self: Operand) -> Any:
+    """A number as an element of ``self``: towards zero where that holds integers; 161002 for a complex one in a real type."""
+    dtype = self.dtype
+    require(
+        value.dtype.kind != "complex" or dtype.kind == "complex",
+        f"{name} has dtype {value.dtype}, expected a real one for {self.name} of dtype {dtype}",
+    )
+    cut = value.dtype.kind == "float" and dtype.kind == "integer"
+    number = to_integers(np.asarray(value.value), dtype) if cut else value.converted(dtype)
+    return np.asarray(number).astype(dtype.numpy)[()]

@@ -7,7 +7,6 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, BOOL, COMPLEX64, FLOAT, FLOAT16, INT32, INT64
-from acl_emu.engine.numeric import to_integers
 from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import (
     Array,
@@ -23,14 +22,13 @@ from acl_emu.spec import (
     in_place,
     numbers,
     operator,
-    require,
     same_dtype,
     same_shape,
     wrap_dim,
 )
 from aclnnop.conversion.moves import NEWER, WIDE
 from aclnnop.index.gathering import NUMBERS, PLACES
-from aclnnop.index.places import along, check_beside, check_no_longer, within
+from aclnnop.index.places import along, as_element, check_beside, check_no_longer, within
 from aclnnop.index.scattering import Changes, Combine, changed, merged, scattered
 
 
@@ -64,16 +62,10 @@ def aclnnScatterValue(
     same_shape(self, out)
     axis = wrap_dim(dim, self)
     check_no_longer(index, self, axis)
-    require(
-        value.dtype.kind != "complex" or self.dtype.kind == "complex",
-        f"value has dtype {value.dtype}, expected a real one for {self.name} of dtype {self.dtype}",
-    )
-    cut = value.dtype.kind == "float" and self.dtype.kind == "integer"
-    given = to_integers(np.asarray(value.value), self.dtype) if cut else value.converted(self.dtype)
-    number = np.asarray(given).astype(self.dtype.numpy)
+    number = as_element(value, "value", self)
     everywhere = range(max(self.rank, 1))
     return changed(
-        numbered, self, (index,), out, axes=everywhere, axis=axis, name=index.name, number=number[()], combine=Combine[Reduce(reduce).name]
+        numbered, self, (index,), out, axes=everywhere, axis=axis, name=index.name, number=number, combine=Combine[Reduce(reduce).name]
     )
 
 

@@ -185,6 +185,20 @@ def test_index_fill(device: int, data: st.DataObject) -> None:
     assert Case("aclnnInplaceIndexFillTensor", {"selfRef": x, **call}).run(layout).tobytes() == golden.tobytes()
 
 
+@pytest.mark.parametrize(
+    ("dtype", "value", "stored"),
+    [(np.int32, 2.75, 2), (np.int64, np.float16(-2.75), -2), (np.int32, 1e30, 2**31 - 1), (np.float32, 3, 3), (np.bool_, 0.5, True)],
+    ids=str,
+)
+def test_index_fill_with_numbers_of_other_types(dtype: Any, value: Any, stored: Any, device: int) -> None:
+    """The pages refuse no real number; integers take what stands before the point."""
+    x, expected = np.zeros((2, 3), dtype), np.zeros((2, 3), dtype)
+    expected[:, 1] = stored
+    call = {"dim": 1, "value": value}
+    for name, index in (("aclnnIndexFill", np.array([1])), ("aclnnIndexFillTensor", [1])):
+        assert (Case(name, {"self": x, **call, "index": index, "out": np.ones_like(x)}).run() == expected).all()
+
+
 # Slices for the first dimensions
 
 
