@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from acl_emu.core import soc
 from acl_emu.core.dtypes import UINT16, UINT32, UINT64, DType
-from acl_emu.spec import Array, numbers
+from acl_emu.core.soc import Product
+from acl_emu.spec import Array, Operand, numbers, require
 from aclnnop.index.gathering import REAL
 
 TYPES = (*REAL, UINT16, UINT32, UINT64)
+_LONGEST = 2**31 - 1
+
+
+def check_lengths(self: Operand) -> None:
+    """161002 for a dimension whose coordinates INT32 does not hold; the newest products have none that is too long."""
+    if (chip := soc.current()).product is Product.A950:
+        return
+    require(
+        max(self.shape, default=0) <= _LONGEST,
+        f"self has shape {list(self.shape)}, expected at most {_LONGEST} in a dimension on {chip.name}",
+    )
 
 
 def sparse(shape: tuple[int, ...], dtype: DType) -> Array:

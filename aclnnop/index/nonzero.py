@@ -9,7 +9,7 @@ from acl_emu.core.dtypes import BF16, BOOL, FLOAT, INT64, UINT16, UINT32, UINT64
 from acl_emu.core.soc import Product
 from acl_emu.spec import Example, In, Operand, Out, Plan, operator, rank_in, require, sized
 from aclnnop.conversion.moves import EVERY
-from aclnnop.index.coordinates import TYPES, coordinates, sparse
+from aclnnop.index.coordinates import TYPES, check_lengths, coordinates, sparse
 from aclnnop.index.gathering import except_on
 
 ON = {
@@ -21,6 +21,7 @@ ON = {
 @operator(products=EVERY)
 def aclnnNonzero(self: Annotated[Operand, In(*TYPES, on=ON)], out: Annotated[Operand, Out(INT64, rank=2)]) -> Plan:
     """Write the coordinates of every element that is not zero, one row for each; ``out`` then has as many rows."""
+    check_lengths(self)
     rank_in(out, 2)
     require(
         out.shape[1] == self.rank, f"out has shape {list(out.shape)}, expected a coordinate for each of the {self.rank} dimensions of self"

@@ -9,7 +9,7 @@ from acl_emu.core.dtypes import BF16, BOOL, FLOAT, INT64
 from acl_emu.core.soc import Product
 from acl_emu.spec import Array, Example, In, Operand, Out, Plan, operator, rank_in, sized
 from aclnnop.conversion.moves import EVERY
-from aclnnop.index.coordinates import TYPES, coordinates, sparse
+from aclnnop.index.coordinates import TYPES, check_lengths, coordinates, sparse
 from aclnnop.index.gathering import except_on
 
 OLDER = except_on(TYPES, (BF16,), Product.A910, Product.A310P)
@@ -18,6 +18,7 @@ OLDER = except_on(TYPES, (BF16,), Product.A910, Product.A310P)
 @operator(products=EVERY)
 def aclnnNonzeroV2(self: Annotated[Operand, In(*TYPES, on=OLDER)], out: Annotated[Operand, Out(INT64, rank=2)]) -> Plan:
     """Write the coordinates of every element that is not zero, one column for each; ``out`` then has as many columns."""
+    check_lengths(self)
     rank_in(out, 2)
     return sized(columns, reads=(self,), writes=(out,))
 

@@ -287,6 +287,8 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
     ("aclnnNonzero", {"self": Meta((1,) * 9, F)}, I, "self has 9 dimensions"),
     ("aclnnNonzero", {"out": Meta((12, 2), acl.ACL_INT32)}, I, "out has dtype"),
     ("aclnnNonzero", {"out": Meta((12,), L)}, I, "out has 1 dimensions"),
+    ("aclnnNonzero", {"self": Meta((1, 2**31), acl.ACL_INT8)}, I, "self has shape [1, 2147483648]"),
+    ("aclnnNonzeroV2", {"self": Meta((2**31, 1), acl.ACL_INT8)}, I, "self has shape [2147483648, 1]"),
     ("aclnnNonzeroV2", {"self": None}, N, "self must not"),
     ("aclnnNonzeroV2", {"out": None}, N, "out must not"),
     ("aclnnNonzeroV2", {"self": Meta((3,), acl.ACL_COMPLEX64)}, I, "self has dtype"),
@@ -377,6 +379,15 @@ def test_types_of_products(name: str, parameter: str, code: int, accepting: set[
     for soc, product in CHIPS.items():
         chip(soc)
         assert (case.status() == 0) == (product in accepting), soc
+
+
+@pytest.mark.parametrize("name", ["aclnnNonzero", "aclnnNonzeroV2"])
+def test_coordinates_beyond_int32(name: str, chip: Callable[[str], None]) -> None:
+    case = Case(name, {"self": Meta((2**31,), acl.ACL_INT8), "out": Meta((1, 1), L)})
+    for soc, product in CHIPS.items():
+        chip(soc)
+        assert case.status() == (0 if product == "950" else I), soc
+        assert case.but(self=Meta((2**31 - 1,), acl.ACL_INT8)).status() == 0, soc
 
 
 def test_half_types_are_moved_bit_by_bit(device: int) -> None:
