@@ -5,8 +5,8 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.core import soc
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT8, DType
+from acl_emu.core.errors import AclnnInvalid
 from acl_emu.spec import (
     Array,
     Bool,
@@ -45,7 +45,7 @@ DYNAMIC = {(False, False, False, False), (True, False, False, False), (True, Tru
 """Which of both scales and both zero points are given together."""
 
 
-@operator(products=frozenset({Product.A950}))
+@operator(products=frozenset({Product.A950}), elsewhere=AclnnInvalid)
 def aclnnAddLayerNormQuant(
     x1: Rows,
     x2: Rows,
@@ -70,12 +70,9 @@ def aclnnAddLayerNormQuant(
     factors = (scales1Optional, scales2Optional, zeroPoints1Optional, zeroPoints2Optional)
     outputs = (y1Out, y2Out, xOut if additionalOutput else None, None, outScales1Out, outScales2Out)
     rank_in(xOut, *range(1, 9))
-    return quantised_sum(x1, x2, gamma, beta, biasOptional, factors, quantMode == "dynamic", epsilon, divMode, outputs)
-
-
-def only_one_tensor() -> bool:
-    """Whether the chip has no more than one scale for all."""
-    return soc.current().product is not Product.A950
+    dynamic = quantMode == "dynamic"
+    require(not dynamic or gamma.rank == 1, f"gamma has {gamma.rank} dimensions, expected 1 where quantMode is dynamic")
+    return quantised_sum(x1, x2, gamma, beta, biasOptional, factors, dynamic, epsilon, divMode, outputs)
 
 
 def quantised_sum(
@@ -89,23 +86,23 @@ def quantised_sum(
     epsilon: float,
     divides: bool,
     outputs: tuple[Operand, Operand, Operand | None, Operand | None, Operand, Operand],
+    *,
+    per_tensor: bool = False,
 ) -> Plan:
-    """The plan of both versions."""
+    """The plan of both versions; ``per_tensor``: scales and zero points may be single numbers, and ``gamma`` may have a leading 1."""
     y1, y2, total, plain, *scales = outputs
     same_dtype(x1, x2, gamma, beta, bias, total, plain)
     given = [factor for factor in factors if factor is not None]
     require(not dynamic or x1.dtype is not FLOAT, f"x1 has dtype {x1.dtype}, expected FLOAT16 or BF16 where quantMode is dynamic")
     if given:
         same_dtype(given[0], *given[1:])
-        fitting = given[0].dtype in (x1.dtype, FLOAT)
-        require(fitting, f"{given[0].name} has dtype {given[0].dtype}, expected that of x1, {x1.dtype}, or {FLOAT}")
+        types = (x1.dtype,) if dynamic else (x1.dtype, FLOAT)
+        require(given[0].dtype in types, f"{given[0].name} has dtype {given[0].dtype}, expected {' or '.join(map(str, types))}, as for x1")
     which = tuple(factor is not None for factor in factors)
-    require(
-        which in (DYNAMIC if dynamic else STATIC) or (dynamic and which[:2] in {row[:2] for row in DYNAMIC}),
-        "the scales and zero points that are given do not go together in this quantMode",
-    )
+    fitting = which in (DYNAMIC if dynamic else STATIC)
+    require(fitting, "the scales and zero points that are given do not go together in this quantMode")
     normal = gamma
-    if gamma.shape == (1, x1.shape[-1]):
+    if per_tensor and gamma.shape == (1, x1.shape[-1]):
         normal = gamma.in_view(gamma.shape[1:], gamma.view.strides[1:])
     ends_with(x1, normal)
     require(not dynamic or x1.rank > 1, f"x1 has {x1.rank} dimensions, expected at least 2 where quantMode is dynamic")
@@ -114,9 +111,10 @@ def quantised_sum(
         same_shape(x1, operand)
     same_shape(gamma, beta)
     bias_fits(bias, x1, gamma)
+    shapes = (gamma.shape, normal.shape, (1,)) if per_tensor else (gamma.shape,)
     for factor in given:
-        fitting = factor.shape in (gamma.shape, normal.shape, (1,))
-        require(fitting, f"{factor.name} has shape {list(factor.shape)}, expected that of gamma, {list(gamma.shape)}, or [1]")
+        expected = f"that of gamma, {list(gamma.shape)}" + (", or [1]" if per_tensor else "")
+        require(factor.shape in shapes, f"{factor.name} has shape {list(factor.shape)}, expected {expected}")
     rank_in(y2, *range(1, 9))
     second = factors[1] is not None
     if second:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from acl_emu.core.dtypes import FLOAT, FLOAT16
-from acl_emu.spec import ALL, Bool, Double, Example, Plan, Product, numbers, operator, rank_in, require
-from aclnnop.norm.add_layer_norm_quant import Mode, OptionalRows, QuantisedOut, Rows, RowsOut, ScalesOut, only_one_tensor, quantised_sum
+from acl_emu.spec import ALL, Bool, Double, Example, Plan, Product, numbers, operator, rank_in
+from aclnnop.norm.add_layer_norm_quant import Mode, OptionalRows, QuantisedOut, Rows, RowsOut, ScalesOut, quantised_sum
 from aclnnop.norm.add_layer_norm_quant import examples as plain_examples
 
 
@@ -34,15 +34,9 @@ def aclnnAddLayerNormQuantV2(
 ) -> Plan:
     """Add, normalise, scale and shift; quantise with the given scales and zero points, or each row by its largest magnitude."""
     factors = (scales1Optional, scales2Optional, zeroPoints1Optional, zeroPoints2Optional)
-    dynamic = quantMode == "dynamic"
-    if only_one_tensor():
-        require(not dynamic, "quantMode is 'dynamic', expected 'static' on this chip")
-        require(not additionalOutput, "additionalOutput is true, expected false on this chip")
-        require(not divMode, "divMode is true, expected false on this chip")
-        require(factors[1] is None and factors[3] is None, "scales2Optional or zeroPoints2Optional is given, expected none on this chip")
     outputs = (y1Out, y2Out, xOut if additionalOutput else None, layernormRes, outScales1Out, outScales2Out)
     rank_in(xOut, *range(1, 9))
-    return quantised_sum(x1, x2, gamma, beta, biasOptional, factors, dynamic, epsilon, divMode, outputs)
+    return quantised_sum(x1, x2, gamma, beta, biasOptional, factors, quantMode == "dynamic", epsilon, divMode, outputs, per_tensor=True)
 
 
 @aclnnAddLayerNormQuantV2.example

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import acl_emu as acl
+import aclnnop
 from acl_emu.core.dtypes import FLOAT4_E1M2, FLOAT4_E2M1, FLOAT8_E4M3FN, FLOAT8_E5M2
 from aclnnop.quant.blocks import in_blocks
 from tests.conftest import message
@@ -394,11 +395,12 @@ ERRORS: dict[str, list[tuple[Arguments, int, str]]] = {
         ({"beta": meta(8, dtype=FLOAT)}, INVALID, "beta has shape"),
         ({"quantMode": "dynamic"}, INVALID, "x1 has dtype"),
         ({"biasOptional": meta(3, 16, dtype=FLOAT)}, INVALID, "biasOptional has shape"),
+        ({"scales1Optional": meta(1, dtype=FLOAT)}, INVALID, "scales1Optional has shape"),
+        ({"gamma": meta(1, 16, dtype=FLOAT)}, INVALID, "gamma has shape"),
     ],
     "aclnnAddLayerNormQuantV2": [
-        ({"quantMode": "dynamic"}, INVALID, "quantMode is 'dynamic'"),
-        ({"divMode": True}, INVALID, "divMode is true"),
-        ({"additionalOutput": True}, INVALID, "additionalOutput is true"),
+        ({"quantMode": "dynamic"}, INVALID, "x1 has dtype"),
+        ({"scales2Optional": meta(1, dtype=FLOAT16)}, INVALID, "scales2Optional has dtype"),
         ({"layernormRes": meta(6, 16, dtype=FLOAT)}, INVALID, "layernormRes has shape"),
     ],
     "aclnnLayerNormQuant": [
@@ -450,6 +452,44 @@ ERRORS: dict[str, list[tuple[Arguments, int, str]]] = {
 def test_errors(operator: str, changes: Arguments, status: int, text: str) -> None:
     assert call(operator).but(**changes).status() == status
     assert text in message()
+
+
+def test_rules_of_scales_of_rows_behind_a_sum(chip: Callable[[str], None]) -> None:
+    """Zero points, other types than that of the rows and several dimensions belong to given scales only."""
+    chip(SOC_950)
+    examples = aclnnop.find("aclnnAddLayerNormQuant").examples()
+    shown = Case("aclnnAddLayerNormQuant", next(one for one in examples if one["quantMode"] == "dynamic"))
+    assert shown.status() == 0
+    for bad, text in (
+        ({"zeroPoints1Optional": meta(16)}, "do not go together"),
+        ({"scales1Optional": meta(16, dtype=FLOAT)}, "scales1Optional has dtype"),
+        ({"gamma": meta(3, 16), "beta": meta(3, 16)}, "gamma has 2 dimensions"),
+        ({"outScales1Out": meta(2, 3, 1, dtype=FLOAT)}, "outScales1Out has shape"),
+    ):
+        assert shown.but(**bad).status() == INVALID
+        assert text in message()
+
+
+def test_an_unknown_chip_is_an_invalid_parameter_behind_a_sum(chip: Callable[[str], None]) -> None:
+    chip("Ascend910B1")
+    assert call("aclnnAddLayerNormQuant").status() == INVALID
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"additionalOutput": True},
+        {"divMode": True},
+        {"scales2Optional": np.full((1,), 4, np.float32)},
+        {"scales1Optional": numbers((1, 16), FLOAT, 5, 9)},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_a_sum_of_any_mode_on_every_chip(changes: Arguments, device: int) -> None:
+    """The page says that A2 has one mode only, and names no error for the others."""
+    case = call("aclnnAddLayerNormQuantV2").but(**changes)
+    given = {name: value.astype(np.float64) if isinstance(value, np.ndarray) else value for name, value in case.arguments.items()}
+    compare(case, add_layer_norm_quant(given))
 
 
 @pytest.mark.parametrize("bits", [acl.ACL_FLOAT4_E2M1, acl.ACL_FLOAT4_E1M2])
