@@ -3,10 +3,9 @@
 from typing import Annotated
 
 from acl_emu.spec import In, IntArrayIn, Operand, Out, Plan, operator
-from aclnnop.index.unpooling import PLACES, TYPES, unpool, unpool_examples
+from aclnnop.index.unpooling import PLACES, TYPES, has_channels, unpool, unpool_examples, windows_of_a_volume
 from aclnnop.pooling.average import VOLUME
 from aclnnop.pooling.maximum import NEWER
-from aclnnop.pooling.windows import per_axis
 
 
 @operator(products=NEWER)
@@ -19,8 +18,8 @@ def aclnnMaxUnpool3d(
     outRef: Annotated[Operand, Out(*TYPES, rank=VOLUME)],
 ) -> Plan:
     """Put each element where ``indices`` says; zeros elsewhere. Strides and padding have been used when the indices were found."""
-    per_axis(stride, "stride", 3, low=1)
-    per_axis(padding, "padding", 3, low=0)
+    windows_of_a_volume(stride, padding)
+    has_channels(self)
     return unpool(self, indices, outputSize, outRef, 3)
 
 

@@ -3,11 +3,11 @@
 from typing import Annotated
 
 from acl_emu.core.dtypes import INT64
-from acl_emu.spec import In, IntArrayIn, Operand, Out, Plan, Product, operator
-from aclnnop.index.unpooling import TYPES, unpool_examples, unpool_gradient
+from acl_emu.spec import In, IntArrayIn, Operand, Out, Plan, Product, operator, require, same_dtype
+from aclnnop.index.unpooling import TYPES, has_channels, holds, unpool_examples, unpool_gradient, windows_of_a_volume
 from aclnnop.pooling.average import VOLUME
 from aclnnop.pooling.maximum import NEWER
-from aclnnop.pooling.windows import per_axis
+from aclnnop.pooling.windows import output_sizes
 
 
 @operator(products=NEWER | {Product.A910})
@@ -21,8 +21,11 @@ def aclnnMaxUnpool3dBackward(
     out: Annotated[Operand, Out(*TYPES, rank=VOLUME)],
 ) -> Plan:
     """Take each gradient from where ``indices`` says."""
-    per_axis(stride, "stride", 3, low=1)
-    per_axis(padding, "padding", 3, low=0)
+    require(out.contiguous, f"out has strides {list(out.view.strides)}, expected a contiguous tensor")
+    same_dtype(self, out)
+    windows_of_a_volume(stride, padding)
+    has_channels(self)
+    holds(self, output_sizes(outputSize, 3))
     return unpool_gradient(gradOutput, self, indices, outputSize, out, 3)
 
 

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from acl_emu.core.dtypes import DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8
-from acl_emu.runtime.tensor import IntArray
-from acl_emu.spec import Array, Example, Operand, Operator, Plan, direct, nothing, numbers, same_dtype, same_shape, shape_is
+from acl_emu.runtime.tensor import IntArray, Shape
+from acl_emu.spec import (
+    Array,
+    Example,
+    Operand,
+    Operator,
+    Plan,
+    castable,
+    direct,
+    nothing,
+    numbers,
+    require,
+    same_dtype,
+    same_shape,
+    shape_is,
+)
 from aclnnop.index.places import within
 from aclnnop.pooling.windows import output_sizes, planes
 
@@ -17,11 +32,31 @@ TYPES = (FLOAT, FLOAT16, INT16, INT32, INT64, INT8, UINT8, DOUBLE)
 PLACES = (INT64, INT32)
 
 
+def windows_of_a_volume(stride: IntArray, padding: IntArray) -> None:
+    """The pooling's windows, which the indices already know: three numbers each, strides above 0."""
+    for array, name in ((stride, "stride"), (padding, "padding")):
+        require(len(array) == 3, f"{name} has {len(array)} values, expected 3")
+    require(all(value > 0 for value in stride.values), f"stride is {list(stride.values)}, expected values above 0")
+
+
+def holds(self: Operand, sizes: Shape) -> None:
+    """There are at least as many places as elements."""
+    small, large = math.prod(self.shape[self.rank - len(sizes) :]), math.prod(sizes)
+    require(large >= small, f"outputSize is {list(sizes)}, expected at least the {small} elements of {self.name}")
+
+
+def has_channels(self: Operand) -> None:
+    """Only the number of samples may be 0."""
+    require(all(self.shape[1:]), f"{self.name} has shape {list(self.shape)}, expected elements along all dimensions but the first")
+
+
 def unpool(self: Operand, indices: Operand, size: IntArray, out: Operand, count: int) -> Plan:
     """``out`` is zero, but for the elements of ``self`` at their places in its planes or volumes."""
     same_dtype(self, out)
     same_shape(self, indices)
-    shape_is(out, self.shape[: self.rank - count] + output_sizes(size, count), "with the last dimensions of outputSize")
+    sizes = output_sizes(size, count)
+    holds(self, sizes)
+    shape_is(out, self.shape[: self.rank - count] + sizes, "with the last dimensions of outputSize")
     if 0 in out.shape:
         return nothing()
     return direct(placed, reads=(self, indices), writes=(out,), scratch={}, count=count, name=indices.name)
@@ -29,11 +64,13 @@ def unpool(self: Operand, indices: Operand, size: IntArray, out: Operand, count:
 
 def unpool_gradient(grad: Operand, self: Operand, indices: Operand, size: IntArray, out: Operand, count: int) -> Plan:
     """``out`` has the elements of ``grad`` at the places of ``indices``."""
-    same_dtype(self, grad, out)
+    same_dtype(self, grad)
+    castable(grad.dtype, out)
     same_shape(self, indices, out)
     shape_is(grad, self.shape[: self.rank - count] + output_sizes(size, count), "with the last dimensions of outputSize")
     if 0 in out.shape:
         return nothing()
+    require(grad.size > 0, f"{grad.name} has shape {list(grad.shape)}, expected elements where self has them")
     return direct(fetched, reads=(grad, indices), writes=(out,), scratch={}, count=count, name=indices.name)
 
 

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from acl_emu.core.dtypes import FLOAT, INT8
-from acl_emu.core.errors import DeviceFault
 from acl_emu.runtime.tensor import IntArray, Shape
 from acl_emu.spec import Array, Example, Operand, Operator, Plan, direct, nothing, same_dtype, same_shape, shape_is
-from aclnnop.pooling.maximum import maxima, returned, sliding_examples
+from aclnnop.pooling.maximum import maxima, sliding_examples
 from aclnnop.pooling.windows import Axis, check_results, per_axis
 
 
@@ -43,7 +42,7 @@ def masked_gradient(grad: Operand, self: Operand, indices: Operand, axes: Sequen
     same_shape(self, result)
     if 0 in result.shape:
         return nothing()
-    return direct(unmasked, reads=(grad, indices), writes=(result,), scratch={}, axes=axes, sizes=sizes, name=indices.name)
+    return direct(unmasked, reads=(grad, indices), writes=(result,), scratch={}, axes=axes, sizes=sizes)
 
 
 def masked(values: Array, out: Array, mask: Array, *, axes: Sequence[Axis], sizes: Sequence[int]) -> None:
@@ -58,19 +57,18 @@ def masked(values: Array, out: Array, mask: Array, *, axes: Sequence[Axis], size
     mask[..., : packed.shape[-1]] = packed
 
 
-def unmasked(grad: Array, mask: Array, out: Array, *, axes: Sequence[Axis], sizes: Sequence[int], name: str) -> None:
-    """A window without a bit, or with one in the padding, is a fault."""
+def unmasked(grad: Array, mask: Array, out: Array, *, axes: Sequence[Axis], sizes: Sequence[int]) -> None:
+    """Each place that has a bit gets the gradient of its window, in float64, rounded once; bits in the padding count for nothing."""
     windows = axes[0].count * axes[1].count
     bits = np.unpackbits(np.ascontiguousarray(mask).view(np.uint8), axis=-1, bitorder="little", count=windows)
-    if not bits.any(axis=-2).all():
-        raise DeviceFault(f"{name} has no bit for one of the windows")
-    inside = bits.argmax(axis=-2).reshape(grad.shape)
-    row = inside // sizes[1] + np.array(axes[0].starts)[:, None]
-    column = inside % sizes[1] + np.array(axes[1].starts)
-    lost = (row < 0) | (row >= axes[0].length) | (column < 0) | (column >= axes[1].length)
-    if lost.any():
-        raise DeviceFault(f"{name} has a bit for the padding of a window")
-    returned(grad, row * axes[1].length + column, out, count=2, name=name)
+    chosen = bits.reshape(*grad.shape[:-2], *sizes, *grad.shape[-2:]).astype(bool)
+    values, total = grad.astype(np.float64), np.zeros(out.shape)
+    for inside in np.ndindex(*sizes):
+        places = [np.array(axis.starts) + number for axis, number in zip(axes, inside, strict=True)]
+        there = [np.flatnonzero((place >= 0) & (place < axis.length)) for axis, place in zip(axes, places, strict=True)]
+        given = np.where(chosen[(..., *inside, slice(None), slice(None))], values, 0)
+        total[..., places[0][there[0]][:, None], places[1][there[1]]] += given[..., there[0][:, None], there[1]]
+    out[...] = total
 
 
 def mask_examples(operator: Operator) -> Iterator[Example]:

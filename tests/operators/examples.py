@@ -34,6 +34,7 @@ class _Relaid:
             "aclnnConvertWeightToINT4Pack",
             "aclnnNpuFormatCast",
             "aclnnTransConvolutionWeight",
+            "aclnnMaxUnpool3dBackward",
         ):
             return True
         if str(name).startswith(("aclnnWeightQuantBatchMatmul", "aclnnQuantMatmul")):
