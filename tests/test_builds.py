@@ -24,6 +24,25 @@ def test_the_same_text_under_another_name(tmp_path: Path, cache: dict[str, str])
         assert "building" not in acl_emu("run", tmp_path / f"{name}.md", **cache).stderr
 
 
+HALVES = """
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+int main() {
+    std::vector<uint16_t> bits = {0x3C00, 0xC500, 0x0001};
+    for (auto& one : bits) std::printf("%g ", static_cast<float>(*reinterpret_cast<__fp16*>(&one)));
+    __fp16 rounded = 0.1f;
+    std::printf("%d %g\\n", (int)sizeof(rounded), (float)rounded);
+}
+"""
+
+
+def test_the_half_precision_type_of_arm_compilers(tmp_path: Path, cache: dict[str, str]) -> None:
+    (tmp_path / "page.md").write_text(PAGE.format(HALVES))
+    done = acl_emu("run", tmp_path / "page.md", **cache)
+    assert done.stdout == "1 -5 5.96046e-08 2 0.0999756\n", done.stderr
+
+
 @pytest.mark.parametrize("way", ["flag", "CPATH", "CPLUS_INCLUDE_PATH", "beside", "relative"])
 def test_a_header_that_changed_is_noticed_wherever_it_is_found(tmp_path: Path, cache: dict[str, str], way: str) -> None:
     headers = tmp_path / "with blanks"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -22,6 +23,7 @@ from aclnnop.registry import EMULATED
 _OPERATOR_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>[^">]*?(?P<header>acl(?:nn)?_\w+\.h))[">]', re.MULTILINE)
 _FOREIGN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>(?:hccl|acl|aclnn|aclnnop)/[^">]+)[">]', re.MULTILINE)
 _OPERATOR_CALL = re.compile(r"\b(?P<operator>aclnn[A-Z]\w*?)(?P<phase_one>GetWorkspaceSize)?\s*(?P<arguments>\()")
+_ARM_HALF = re.compile(rb"\b__fp16\b")
 _LINKED = re.compile(r"-l\S|-L\S|.*\.(o|a|so)(\.\d+)*$")
 _SEARCH_PATHS = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX")
 """Variables that tell a compiler where to look."""
@@ -153,6 +155,7 @@ def _compile(program: Program, folder: Path, command: list[str], tree: Path) -> 
             str(unit),  # not the program's own name, which might be taken for an option
             *("-MD", "-MF", str(listed), "-MT", "program"),
             *(f"-I{path}" for path in (include, include / "aclnn", include / "aclnnop")),
+            *_half_precision(program, include),
             f"-L{libraries}",
             *("-lopapi_nn", "-lopapi_math", "-lascendcl", "-lnnopbase", "-lpthread"),
             f"-Wl,-rpath,{libraries}",
@@ -168,6 +171,13 @@ def _compile(program: Program, folder: Path, command: list[str], tree: Path) -> 
     read = [file for file in _files_in(listed) if not Path(file).is_relative_to(tree) and file != str(unit)]
     read += [os.path.abspath(word) for word in command[1:] if os.path.isfile(word)]
     (folder / _DEPENDENCIES).write_text(json.dumps(_contents(read), indent=0, sort_keys=True), encoding="utf-8")
+
+
+def _half_precision(program: Program, include: Path) -> list[str]:
+    """Hosts of devices are mostly Arm machines, whose compilers have ``__fp16``; elsewhere the class of the toolkit stands for it."""
+    if platform.machine() in ("aarch64", "arm64") or program.suffix == ".c" or not _ARM_HALF.search(program.text):
+        return []
+    return ["-include", str(include / "aclnn/opdev/fp16_t.h"), "-D__fp16=op::fp16_t"]
 
 
 def _files_in(listed: Path) -> list[str]:
