@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -360,6 +360,17 @@ def test_one_number_for_each_channel(operator: str, dtype: Any, device: int) -> 
         assert_equal(out, wide.max(axis=(2, 3, 4), keepdims=True))
     else:
         np.testing.assert_allclose(out, wide.mean(axis=(2, 3, 4), keepdims=True), rtol=1e-3 if dtype is np.float16 else 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("soc", "status"), [("Ascend910A", INVALID), ("Ascend310P3", INVALID), ("Ascend910B1", 0), ("Ascend950PR_9589", 0)]
+)
+def test_products_that_limit_the_divisor(soc: str, status: int, chip: Callable[[str], None], device: int) -> None:
+    chip(soc)
+    case = call_of("aclnnAvgPool2dBackward")
+    assert case.but(divisorOverride=-255).status() == 0
+    for divisor in (256, -256):
+        assert case.but(divisorOverride=divisor).status() == status
 
 
 def call_of(operator: str) -> Case:
