@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from acl_emu.core import soc
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
+from acl_emu.runtime.executor import Indices
 from acl_emu.runtime.tensor import IntArray
 from acl_emu.spec import (
     Array,
@@ -26,7 +28,6 @@ from acl_emu.spec import (
     same_dtype,
     same_shape,
 )
-from aclnnop.index.places import within
 from aclnnop.pooling.average import FLOATS, PLANE, VOLUME
 from aclnnop.pooling.windows import Axis, check_results, largest, planes, slide, sliding
 
@@ -65,13 +66,15 @@ def maximum(self: Operand, axes: Sequence[Axis], out: Operand, indices: Operand 
 
 
 def maximum_gradient(grad: Operand, self: Operand, indices: Operand, axes: Sequence[Axis], result: Operand) -> Plan:
-    """Gradients of the largest elements, added up at their places; zero elsewhere."""
+    """Gradients of the largest elements, added up at their places; zero elsewhere. A place outside is a mistake that stops no device."""
     same_dtype(grad, self, result)
     check_results(self, axes, grad, indices)
     same_shape(self, result)
     if 0 in result.shape:
         return nothing()
-    return direct(returned, reads=(grad, indices), writes=(result,), scratch={}, count=len(axes), name=indices.name)
+    plan = direct(returned, reads=(grad, indices), writes=(result,), scratch={}, count=len(axes))
+    plan.indices = (Indices(indices.name, indices.dtype.numpy, math.prod(axis.length for axis in axes)),)
+    return plan
 
 
 def maxima(values: Array, out: Array, indices: Array | None, *, axes: Sequence[Axis]) -> None:
@@ -83,12 +86,13 @@ def maxima(values: Array, out: Array, indices: Array | None, *, axes: Sequence[A
         indices[...] = places
 
 
-def returned(grad: Array, indices: Array, out: Array, *, count: int, name: str) -> None:
-    """Sums in float64, rounded once."""
+def returned(grad: Array, indices: Array, out: Array, *, count: int) -> None:
+    """Sums in float64, rounded once; a place outside counts for nothing."""
     length = int(np.prod(out.shape[out.ndim - count :]))
-    places = planes(within(indices, length, name), count)
+    places = planes(indices, count).astype(np.int64)
+    there = (places >= 0) & (places < length)
     rows = (np.arange(len(places)) * length)[:, None]
-    added = np.bincount((places + rows).ravel(), planes(grad, count).astype(np.float64).ravel(), out.size)
+    added = np.bincount((places + rows)[there], planes(grad, count).astype(np.float64)[there], out.size)
     out[...] = added.reshape(out.shape)
 
 

@@ -455,18 +455,27 @@ def test_wrong_output_sizes(operator: str, sizes: tuple[int, ...], device: int) 
     assert call_of(operator).but(outputSize=sizes).status() == INVALID
 
 
-@pytest.mark.parametrize(
-    "operator",
-    [
-        name
-        for name in POOLS
-        if "indices" in aclnnop.find(name).names and "outputSize" not in aclnnop.find(name).names and "Mask" not in name
-    ],
-)
+GRADIENTS = [name for name in POOLS if name.endswith("Backward") and "Max" in name and "Unpool" not in name and "Mask" not in name]
+
+
+@pytest.mark.parametrize("operator", GRADIENTS)
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_a_place_outside_counts_for_nothing(operator: str, place: str, device: int) -> None:
+    """A public page has one; the checker is told where to look."""
+    case = call_of(operator)
+    count = 3 if "3d" in operator else 2
+    shape = case.arguments["self"].shape
+    wrong, grad = case.arguments["indices"].copy(), case.arguments["gradOutput"].copy()
+    wrong.reshape(-1)[1] = -1 if place == "before" else math.prod(shape[-count:])
+    found = case.but(indices=wrong).run()
+    wrong.reshape(-1)[1] = 0
+    grad.reshape(-1)[1] = 0
+    assert_equal(found, case.but(indices=wrong, gradOutput=grad).run())
+
+
+@pytest.mark.parametrize("operator", ["aclnnMaxUnpool2d", "aclnnMaxUnpool3d", "aclnnMaxUnpool2dBackward", "aclnnMaxUnpool3dBackward"])
 def test_a_place_outside_is_a_fault(operator: str, device: int) -> None:
     case = call_of(operator)
-    if dict(case.declared.parameters)["indices"].io != "in":
-        pytest.skip("indices are an output")
     wrong = case.arguments["indices"].copy()
     wrong.reshape(-1)[1] = -1
     assert case.but(indices=wrong).refused() == FAULT
