@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
+from acl_emu.core.constants import ACL_FORMAT_NHWC
 from acl_emu.core.dtypes import DOUBLE, INT64
-from acl_emu.spec import In, IntArrayIn, Operand, Out, Plan, Product, operator
+from acl_emu.spec import In, IntArrayIn, Operand, Out, Plan, Product, operator, same_shape
 from aclnnop.pooling.average import FLOATS, PLANE
 from aclnnop.pooling.maximum import NEWER, adaptive_examples, maximum
-from aclnnop.pooling.windows import output_sizes, share
+from aclnnop.pooling.windows import filled, output_sizes, share
 
 
 @operator(products=NEWER | {Product.A910})
@@ -17,7 +18,18 @@ def aclnnAdaptiveMaxPool2d(
     indicesOut: Annotated[Operand, Out(INT64, rank=PLANE)],
 ) -> Plan:
     """Take the largest element of each window and its place in its plane."""
-    return maximum(self, share(self, 2, output_sizes(outputSize, 2)), outputOut, indicesOut)
+    filled(self, outputOut)
+    sizes = output_sizes(outputSize, 2)
+    if self.view.format == ACL_FORMAT_NHWC and self.rank == 4 and outputOut.shape == (self.shape[0], *sizes, self.shape[3]):
+        same_shape(outputOut, indicesOut)
+        self, outputOut, indicesOut = map(channels_second, (self, outputOut, indicesOut))
+    return maximum(self, share(self, 2, sizes), outputOut, indicesOut)
+
+
+def channels_second(operand: Operand) -> Operand:
+    """A tensor whose last axis has channels, with its axes in the order in which planes come last."""
+    shape, strides = operand.view.shape, operand.view.strides
+    return operand.in_view([shape[axis] for axis in (0, 3, 1, 2)], [strides[axis] for axis in (0, 3, 1, 2)])
 
 
 aclnnAdaptiveMaxPool2d.example(lambda: adaptive_examples(aclnnAdaptiveMaxPool2d, 2))

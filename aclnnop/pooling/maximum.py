@@ -35,6 +35,8 @@ NEWER = frozenset({Product.A950, Product.A3, Product.A2})
 PLACES = (INT32, INT64)
 SHORT_PLACES = dict.fromkeys((Product.A3, Product.A2), (INT32,))
 """Products whose indices are INT32."""
+MOST_PLACES = 2**31 - 1
+"""The largest INT32."""
 STEPPING = (Product.A950,)
 """Products whose windows may have gaps."""
 
@@ -54,6 +56,13 @@ def sliding_windows(
     stepping = soc.current().product in STEPPING
     require(stepping or set(dilation.values) == {1}, f"dilation is {list(dilation.values)}, expected 1 on {soc.current().name}")
     return axes
+
+
+def check_places(self: Operand, count: int) -> None:
+    """161002 for planes or volumes with more elements than INT32 has places for."""
+    found = math.prod(self.shape[self.rank - count :])
+    rule = f"at most {MOST_PLACES} elements in its last {count} dimensions"
+    require(found <= MOST_PLACES, f"{self.name} has shape {list(self.shape)}, expected {rule}")
 
 
 def maximum(self: Operand, axes: Sequence[Axis], out: Operand, indices: Operand | None = None) -> Plan:

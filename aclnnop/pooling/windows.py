@@ -104,6 +104,13 @@ def spatial(operand: Operand, count: int) -> Shape:
     return lengths
 
 
+def filled(*operands: Operand, first: bool = True) -> None:
+    """161002 for a dimension without elements; the first one may have none, where ``first``."""
+    for operand in operands:
+        which = "elements along each dimension but the first" if first else "elements along each dimension"
+        require(all(operand.shape[first:]), f"{operand.name} has shape {list(operand.shape)}, expected {which}")
+
+
 NAMES = ("kernelSize", "stride", "padding", "dilation")
 
 

@@ -19,6 +19,7 @@ from tests.conftest import message
 from tests.operators.accuracy import FLOAT, FLOATS, assert_accurate, assert_equal
 from tests.operators.case import Array, Case, Meta, numbers
 from tests.operators.drawing import floats, layouts
+from tests.operators.raw import Raw, run_raw
 
 INVALID, NULLPTR, FAULT = acl.ACLNN_ERR_PARAM_INVALID, acl.ACLNN_ERR_PARAM_NULLPTR, acl.ACL_ERROR_RT_AICORE_EXCEPTION
 
@@ -247,6 +248,63 @@ def test_adaptive_means(count: int, data: st.DataObject, layout: int, device: in
     assert_accurate(back.run(layout), golden, largest=np.abs(grad.astype(np.float64)).max() * math.prod(small[-count:]))
 
 
+EMPTY = [
+    ("aclnnAdaptiveAvgPool2d", "Ascend910B1", (0, 2, 4, 4), (2, 2), 0),
+    ("aclnnAdaptiveAvgPool2d", "Ascend910B1", (0, 4, 4), (2, 2), 0),
+    ("aclnnAdaptiveAvgPool2d", "Ascend910B1", (2, 0, 4, 4), (2, 2), INVALID),
+    ("aclnnAdaptiveAvgPool2d", "Ascend910B1", (2, 2, 4, 4), (2, 0), INVALID),
+    ("aclnnAdaptiveAvgPool3d", "Ascend910B1", (0, 2, 4, 4, 4), (2, 2, 2), 0),
+    ("aclnnAdaptiveAvgPool3d", "Ascend310P3", (0, 2, 4, 4, 4), (2, 2, 2), INVALID),
+    ("aclnnAdaptiveAvgPool3d", "Ascend910B1", (2, 0, 4, 4, 4), (2, 2, 2), INVALID),
+    ("aclnnAdaptiveAvgPool3d", "Ascend910B1", (2, 2, 4, 4, 4), (0, 2, 2), INVALID),
+    ("aclnnAdaptiveAvgPool3dBackward", "Ascend910B1", (0, 2, 4, 4, 4), (2, 2, 2), INVALID),
+    ("aclnnAdaptiveAvgPool3dBackward", "Ascend950PR_9589", (0, 2, 4, 4, 4), (2, 2, 2), 0),
+    ("aclnnAdaptiveAvgPool3dBackward", "Ascend950PR_9589", (0, 4, 4, 4), (2, 2, 2), INVALID),
+    ("aclnnAdaptiveAvgPool3dBackward", "Ascend950PR_9589", (2, 0, 4, 4, 4), (2, 2, 2), INVALID),
+    ("aclnnAdaptiveAvgPool2dBackward", "Ascend910B1", (2, 0, 4, 4), (2, 2), 0),
+    ("aclnnAdaptiveMaxPool2d", "Ascend910B1", (0, 2, 4, 4), (2, 2), 0),
+    ("aclnnAdaptiveMaxPool2d", "Ascend910B1", (2, 0, 4, 4), (2, 2), INVALID),
+    ("aclnnAdaptiveMaxPool2d", "Ascend910B1", (2, 2, 4, 4), (0, 2), INVALID),
+]
+
+
+@pytest.mark.parametrize(("operator", "soc", "shape", "sizes", "status"), EMPTY)
+def test_dimensions_without_elements(
+    operator: str, soc: str, shape: tuple[int, ...], sizes: tuple[int, ...], status: int, chip: Callable[[str], None], device: int
+) -> None:
+    chip(soc)
+    assert Case(operator, adaptive_arguments(operator, shape, sizes)).status() == status
+
+
+@pytest.mark.parametrize(
+    ("operator", "soc", "status"),
+    [
+        ("aclnnAdaptiveMaxPool3d", "Ascend910B1", INVALID),
+        ("aclnnAdaptiveMaxPool3d", "Ascend950PR_9589", INVALID),
+        ("aclnnAdaptiveMaxPool2dBackward", "Ascend910B1", INVALID),
+        ("aclnnAdaptiveMaxPool3dBackward", "Ascend910B1", INVALID),
+        ("aclnnAdaptiveMaxPool3dBackward", "Ascend950PR_9589", 0),
+    ],
+)
+def test_more_places_than_an_index_has(operator: str, soc: str, status: int, chip: Callable[[str], None], device: int) -> None:
+    chip(soc)
+    count = 3 if "3d" in operator else 2
+    for last, expected in ((2**15, status), (2**15 - 1, 0)):
+        shape = (1, 1, *(1,) * (count - 2), 2**16, last)
+        assert Case(operator, adaptive_arguments(operator, shape, (1,) * count)).status() == expected
+
+
+def adaptive_arguments(operator: str, shape: tuple[int, ...], sizes: tuple[int, ...]) -> dict[str, Any]:
+    """Arguments that phase one only looks at."""
+    large = Meta(shape, FLOAT)
+    small = Meta((*shape[: -len(sizes)], *sizes), FLOAT)
+    places = small._replace(dtype=np.int64 if operator == "aclnnAdaptiveMaxPool2d" else np.int32)
+    back = operator.endswith("Backward")
+    values = {"self": large, "gradOutput": small, "indices": places, "gradInput": large, "outputSize": sizes}
+    values |= {"outputOut": small, "indicesOut": places, "out": large if back else small}
+    return {name: values[name] for name in aclnnop.find(operator).names}
+
+
 @pytest.mark.parametrize(("count", "place"), [(2, np.int64), (3, np.int32)])
 @given(data=st.data(), layout=layouts)
 def test_adaptive_largest_elements(count: int, place: Any, data: st.DataObject, layout: int, device: int) -> None:
@@ -261,6 +319,24 @@ def test_adaptive_largest_elements(count: int, place: Any, data: st.DataObject, 
     back = Case(f"{name}Backward", {"gradOutput": grad, "self": x, "indices": indices, "gradInput": numbers(x.shape, x.dtype, 3)})
     golden = added_back(grad.astype(np.float64), places, x.shape, count)
     assert_accurate(back.run(layout), golden, largest=np.abs(grad.astype(np.float64)).max() * math.prod(small[-count:]))
+
+
+def test_largest_elements_with_channels_last(device: int) -> None:
+    """NHWC names the axes; places are those in a plane."""
+    x = numbers((2, 3, 5, 4), np.dtype(FLOAT), 1, 9)
+    small = (2, 2, 3, 4)
+    sizes = acl.aclCreateIntArray([2, 3])
+    status, found = run_raw(
+        "aclnnAdaptiveMaxPool2d",
+        self=Raw(x, x.shape, acl.ACL_FLOAT, format=acl.ACL_FORMAT_NHWC),
+        outputSize=sizes,
+        outputOut=Raw(np.zeros(small, FLOAT), small, acl.ACL_FLOAT, format=acl.ACL_FORMAT_NHWC),
+        indicesOut=Raw(np.zeros(small, np.int64), small, acl.ACL_INT64, format=acl.ACL_FORMAT_NHWC),
+    )
+    assert acl.aclDestroyIntArray(sizes) == status == 0
+    values, places = largest_of(np.moveaxis(x, -1, 1).astype(np.float64), shared((3, 5), (2, 3)))
+    assert_equal(np.moveaxis(found["outputOut"], -1, 1), values)
+    assert_equal(np.moveaxis(found["indicesOut"], -1, 1), places)
 
 
 @pytest.mark.parametrize("operator", [*LARGEST.values(), "aclnnAdaptiveMaxPool2d", "aclnnAdaptiveMaxPool3d"])
