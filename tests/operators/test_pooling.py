@@ -449,6 +449,15 @@ def test_products_that_limit_the_divisor(soc: str, status: int, chip: Callable[[
         assert case.but(divisorOverride=divisor).status() == status
 
 
+def test_windows_longer_than_their_axis(device: int) -> None:
+    """Padding makes room for them, which the gradient takes and AvgPool3d does not."""
+    settings = {"kernelSize": (3,), "stride": (1,), "padding": (1,), "ceilMode": False, "countIncludePad": True, "divisorOverride": 0}
+    x = np.ones((1, 3, 3, 2), FLOAT)
+    assert Case("aclnnAvgPool3d", {"self": x, **settings, "out": np.zeros_like(x)}).status() == INVALID
+    assert "no window longer than its axis: 2" in message()
+    assert Case("aclnnAvgPool3dBackward", {"gradOutput": x, "self": x, **settings, "output": np.zeros_like(x)}).status() == 0
+
+
 def call_of(operator: str) -> Case:
     return Case(operator, next(iter(aclnnop.find(operator).examples())))
 
