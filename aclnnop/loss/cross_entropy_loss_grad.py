@@ -50,12 +50,12 @@ def aclnnCrossEntropyLossGrad(
     lseSquareScaleForZloss: Double,
     out: ConstFloatOut,
 ) -> Plan:
-    """Scale softmax minus one-hot by ``gradLoss`` and the target's weight; the auxiliary z-loss is accepted and has no effect."""
+    """Scale softmax minus smoothed one-hot by ``gradLoss`` and the weights; the auxiliary z-loss is accepted and has no effect."""
     same_dtype(gradLoss, logProb, out, gradZlossOptional, lseForZlossOptional)
     with in_tiling():
         check_rows(logProb, target, weightOptional)
         reduction = reduction_named(reductionOptional)
-        require(labelSmoothing == 0, f"labelSmoothing is {labelSmoothing}, expected 0")
+        require(0 <= labelSmoothing <= 1, f"labelSmoothing is {labelSmoothing}, expected a value in [0, 1]")
         if reduction == Reduction.NONE:
             shape_is(gradLoss, target.shape, "N of logProb when nothing is reduced")
         else:
@@ -65,14 +65,23 @@ def aclnnCrossEntropyLossGrad(
         return nothing()
     mean = reduction == Reduction.MEAN
     reads = (gradLoss, logProb, target, weightOptional)
+    if labelSmoothing:
+        return direct(
+            smoothed, reads=reads, writes=(out,), scratch={}, dtype=out.dtype, mean=mean, ignored=ignoreIndex, smoothing=labelSmoothing
+        )
     plan = direct(gradient, reads=reads, writes=(out,), scratch={}, dtype=out.dtype, mean=mean, ignored=ignoreIndex)
     return in_steps(plan, gradLoss, logProb, target, weightOptional, ignoreIndex, mean, out)
 
 
 @aclnnCrossEntropyLossGrad.example
 def examples() -> Iterator[Example]:
-    """A mean with weights and z loss; a gradient for each row."""
-    for dtype, shape, weight, reduction in ((FLOAT, (), numbers((5,), FLOAT, 3), "mean"), (FLOAT16, (6,), None, "none")):
+    """A mean with weights and z loss; a gradient for each row, also of smoothed labels."""
+    weights = numbers((5,), FLOAT, 3)
+    for dtype, shape, weight, reduction, smoothing in (
+        (FLOAT, (), weights, "mean", 0.0),
+        (FLOAT16, (6,), None, "none", 0.0),
+        (BF16, (6,), weights, "none", 0.25),
+    ):
         yield {
             "gradLoss": numbers(shape, dtype, 1),
             "logProb": -np.abs(numbers((6, 5), dtype, 2)),
@@ -82,7 +91,7 @@ def examples() -> Iterator[Example]:
             "lseForZlossOptional": None if weight is None else numbers((6,), dtype, 5),
             "reductionOptional": reduction,
             "ignoreIndex": 3,
-            "labelSmoothing": 0.0,
+            "labelSmoothing": smoothing,
             "lseSquareScaleForZloss": 0.0,
             "out": numbers((6, 5), dtype, 6),
         }
@@ -116,6 +125,32 @@ def gradient(
     rows = np.flatnonzero(chosen.counted)
     share = shares[rows]
     out[rows, chosen.classes[rows]] = round_to(spread(chosen.values[rows].astype(np.float64), share) - share, dtype)
+
+
+def smoothed(
+    grad: Array,
+    log_prob: Array,
+    target: Array,
+    weight: Array | None,
+    out: Array,
+    *,
+    dtype: DType,
+    mean: bool,
+    ignored: int,
+    smoothing: float,
+) -> None:
+    """As ``gradient``, of labels that give a part of their weight to all classes alike. In float64."""
+    classes = log_prob.shape[1]
+    chosen = find_classes(target, classes, ignored, source=log_prob, axis=1, weight=weight)
+    weights = target_weights(chosen)
+    scale = np.where(chosen.counted, grad.astype(np.float64) / (weights.sum() if mean else 1), 0)
+    shares, rest = (1 - smoothing) * scale * weights, smoothing / classes * scale
+    of_classes = np.ones(classes) if weight is None else weight.astype(np.float64)
+    taken = rest[:, np.newaxis] * of_classes
+    rows = np.flatnonzero(chosen.counted)
+    taken[rows, chosen.classes[rows]] += shares[rows]
+    spreads = spread(log_prob.astype(np.float64), (shares + rest * of_classes.sum())[:, np.newaxis])
+    out[...] = round_to(np.where(chosen.counted[:, np.newaxis], spreads - taken, 0), dtype)
 
 
 def spread(log_prob: Array, share: Array) -> Array:

@@ -47,7 +47,7 @@ def loss(shape=(6, 5), dtype=FLOAT, index=np.int64, reduction: str | None = "mea
     )
 
 
-def grad(shape=(6, 5), dtype=FLOAT, reduction: str | None = "mean", ignored: int = -100) -> Case:
+def grad(shape=(6, 5), dtype=FLOAT, reduction: str | None = "mean", ignored: int = -100, smoothing: float = 0.0) -> Case:
     forward = loss(shape, dtype, reduction=reduction, ignored=ignored).arguments
     shared = {name: forward[name] for name in ("target", "weightOptional", "reductionOptional", "ignoreIndex", "lseSquareScaleForZloss")}
     more = {
@@ -55,7 +55,7 @@ def grad(shape=(6, 5), dtype=FLOAT, reduction: str | None = "mean", ignored: int
         "logProb": (log_softmax(forward["input"])).astype(dtype),
         "gradZlossOptional": None,
         "lseForZlossOptional": numbers((shape[0],), dtype, 9),
-        "labelSmoothing": 0.0,
+        "labelSmoothing": smoothing,
         "out": numbers(shape, dtype, 10),
     }
     return Case("aclnnCrossEntropyLossGrad", {**shared, **more})
@@ -98,10 +98,12 @@ def golden_gradient(call: Case) -> tuple[Array, Array]:
     counted = [(n, t) for n, t in enumerate(call.arguments["target"]) if t != call.arguments["ignoreIndex"]]
     total = sum(weight[t] for _, t in counted) if reduction in ("mean", None) else 1.0
     result, largest = np.zeros(p.shape), np.zeros(p.shape)
+    smoothing = call.arguments["labelSmoothing"]
     for n, t in counted:
-        share = np.float64(call.arguments["gradLoss"].reshape(-1)[n if reduction == "none" else 0]) * weight[t] / total
-        one_hot = np.arange(p.shape[1]) == t
-        result[n], largest[n] = p[n] * share - one_hot * share, np.maximum(p[n], one_hot) * abs(share)
+        scale = np.float64(call.arguments["gradLoss"].reshape(-1)[n if reduction == "none" else 0]) / total
+        label = (np.arange(p.shape[1]) == t) * (1 - smoothing) * weight + smoothing / p.shape[1] * weight
+        result[n] = scale * (p[n] * label.sum() - label)
+        largest[n] = np.maximum(p[n] * np.abs(label).sum(), np.abs(label)) * abs(scale)
     return result, largest
 
 
@@ -143,7 +145,8 @@ def test_values(device: int, data: st.DataObject) -> None:
 def test_gradient_values(device: int, data: st.DataObject) -> None:
     shape = data.draw(st.tuples(st.integers(1, 6), st.integers(1, 6)))
     dtype, reduction = data.draw(float_dtypes), data.draw(st.sampled_from(REDUCTIONS))
-    call = grad(shape, dtype, reduction, data.draw(st.integers(-1, 5)))
+    smoothing = data.draw(st.sampled_from((0.0, 0.1, 1.0)))
+    call = grad(shape, dtype, reduction, data.draw(st.integers(-1, 5)), smoothing)
     single = st.sampled_from(((), (1,)))
     call = call.but(gradLoss=data.draw(floats(shape[:1] if reduction == "none" else data.draw(single), dtype)))
     if data.draw(st.booleans()):
@@ -152,10 +155,11 @@ def test_gradient_values(device: int, data: st.DataObject) -> None:
     assert_accurate(call.run(data.draw(layouts)), expected, largest=largest)
 
 
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
-def test_the_gradient_is_that_of_the_loss(reduction: str, device: int) -> None:
+def test_the_gradient_is_that_of_the_loss(reduction: str, smoothing: float, device: int) -> None:
     """Against differences of the loss in float64."""
-    call = loss(reduction=reduction, ignored=3)
+    call = loss(reduction=reduction, ignored=3, smoothing=smoothing)
     x, step = call.arguments["input"].astype(np.float64), 1e-6
     slopes = np.zeros(x.shape)
     for place in np.ndindex(x.shape):
@@ -164,7 +168,7 @@ def test_the_gradient_is_that_of_the_loss(reduction: str, device: int) -> None:
         moved[1][place] += step
         low, high = (golden(call.but(input=values))[0][0] for values in moved)
         slopes[place] = (high - low) / (2 * step)
-    back = grad(reduction=reduction, ignored=3).but(logProb=call.results()[1], gradLoss=np.ones((1,), np.float32))
+    back = grad(reduction=reduction, ignored=3, smoothing=smoothing).but(logProb=call.results()[1], gradLoss=np.ones((1,), np.float32))
     np.testing.assert_allclose(back.run(), slopes, atol=1e-6)
 
 
@@ -186,11 +190,12 @@ def test_large_logits_do_not_overflow(device: int) -> None:
 
 def test_all_rows_ignored(device: int) -> None:
     for reduction, expected in (("none", np.zeros(6)), ("sum", [0]), ("mean", [math.nan])):
-        call, back = loss(reduction=reduction, ignored=1), grad(reduction=reduction, ignored=1)
-        for each in (call, back):
+        call, *backs = loss(reduction=reduction, ignored=1), *(grad(reduction=reduction, ignored=1, smoothing=one) for one in (0.0, 0.5))
+        for each in (call, *backs):
             each.arguments["target"][...] = 1
         assert_equal(call.results()[0], expected)
-        assert_equal(back.run(), np.zeros((6, 5)))
+        for back in backs:
+            assert_equal(back.run(), np.zeros((6, 5)))
 
 
 @pytest.mark.parametrize("make", [loss, grad])
@@ -247,7 +252,9 @@ ERRORS = [
     (grad(reduction="none"), {"gradLoss": Meta((), FLOAT)}, TILING, "gradLoss"),
     (grad(), {"out": Meta((5, 6), FLOAT)}, TILING, "out"),
     (grad(), {"reductionOptional": "max"}, TILING, "reductionOptional"),
-    (grad(), {"labelSmoothing": 0.1}, TILING, "labelSmoothing"),
+    (grad(), {"labelSmoothing": -0.1}, TILING, "labelSmoothing"),
+    (grad(), {"labelSmoothing": 1.1}, TILING, "labelSmoothing"),
+    (grad(), {"labelSmoothing": math.nan}, TILING, "labelSmoothing"),
 ]
 
 
