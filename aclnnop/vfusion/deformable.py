@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from acl_emu.core import soc
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
 from acl_emu.core.errors import DeviceFault
-from acl_emu.spec import Array, Example, Operand, Operator, between, numbers, same_dtype, shape_is
+from acl_emu.spec import Array, Example, Operand, Operator, between, numbers, require, same_dtype, shape_is
 from aclnnop.image.sampling import Tap, corners, linear_taps, sampled, slopes, spread
 
 
@@ -25,6 +26,25 @@ def check_attention(
     shape_is(location, (samples, queries, heads, levels, points, 2), "samples, queries, heads, levels, points and two coordinates")
     shape_is(attnWeight, location.shape[:-1], "one for each point")
     shape_is(result, (samples, queries, heads * channels), "samples, queries, and heads by channels")
+
+
+Limits = dict[str, tuple[str, Callable[[int], bool]]]
+"""For each count, what it has to be, in words and as a function."""
+COMMON: Limits = {
+    "channels": ("a multiple of 8, at most 256", lambda count: count % 8 == 0 and count <= 256),
+    "queries": ("at most 499999", lambda count: count < 500000),
+    "levels": ("at most 16", lambda count: count <= 16),
+    "heads": ("at most 16", lambda count: count <= 16),
+    "points": ("at most 16", lambda count: count <= 16),
+}
+
+
+def check_limits(value: Operand, location: Operand, limits: Limits) -> None:
+    """161002 for counts that a product does not have."""
+    _, queries, heads, levels, points, _ = location.shape
+    counts = {"channels": value.shape[3], "queries": queries, "levels": levels, "heads": heads, "points": points}
+    for name, (rule, holds) in limits.items():
+        require(holds(counts[name]), f"location and value have {counts[name]} {name}, expected {rule} on {soc.current().name}")
 
 
 Level = tuple[int, int, tuple[int, int], list[list[Tap]]]

@@ -5,7 +5,7 @@ from typing import Annotated
 from acl_emu.core.dtypes import INT32, INT64
 from acl_emu.spec import In, Operand, Out, Plan, direct, nothing, operator, same_dtype, same_shape
 from aclnnop.image.upsampling import FLOATS, NEWER
-from aclnnop.vfusion.deformable import attention_examples, check_attention, gradients
+from aclnnop.vfusion.deformable import COMMON, attention_examples, check_attention, check_limits, gradients
 
 Indices = (INT32, INT64)
 
@@ -27,6 +27,7 @@ def aclnnMultiScaleDeformableAttentionGrad(
     for first, second in ((value, gradValue), (location, gradLocation), (attnWeight, gradAttnWeight)):
         same_dtype(first, second)
         same_shape(first, second)
+    check_limits(value, location, COMMON)
     if 0 in gradValue.shape:
         return nothing()
     reads = (value, spatialShape, levelStartIndex, location, attnWeight, gradOutput)

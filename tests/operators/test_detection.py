@@ -13,7 +13,7 @@ import pytest
 import acl_emu as acl
 import aclnnop
 from tests.operators.accuracy import FLOATS, assert_accurate, assert_equal
-from tests.operators.case import Array, Case, numbers
+from tests.operators.case import Array, Case, Meta, numbers
 
 INVALID, NULLPTR, FAULT = acl.ACLNN_ERR_PARAM_INVALID, acl.ACLNN_ERR_PARAM_NULLPTR, acl.ACL_ERROR_RT_AICORE_EXCEPTION
 CHIPS = {
@@ -323,8 +323,8 @@ def test_deformable_attention(dtype: Any, device: int) -> None:
 
 def test_gradients_of_deformable_attention(device: int) -> None:
     """Of values and weights by units, as results are linear in them; of places by differences."""
-    tensors = deformable(F, 2, 3, 4)
-    grad = numbers((2, 3, 4), F, 1)
+    tensors = deformable(F, 8, 3, 4)
+    grad = numbers((2, 3, 16), F, 1)
     results = {
         "gradValue": numbers(tensors["value"].shape, F, 2),
         "gradLocation": numbers(tensors["location"].shape, F, 3),
@@ -354,6 +354,12 @@ def test_gradients_of_deformable_attention(device: int) -> None:
 def test_images_outside_the_values(operator: str, bad: dict[str, Any], device: int) -> None:
     case = call_of(operator)
     assert case.but(**{name: np.array(value, np.int32) for name, value in bad.items()}).refused() == FAULT
+
+
+def test_the_largest_attention() -> None:
+    """Each count at its limit; few queries are enough for a gradient."""
+    call = call_of("aclnnMultiScaleDeformableAttentionGrad")
+    assert call.but(**attention_of(256, 16, 16, 16, 499999)).status() == call.but(**attention_of()).status() == 0
 
 
 def test_images_larger_than_the_values(device: int) -> None:
@@ -453,6 +459,22 @@ def test_wrong_types_and_shapes(operator: str, device: int, chip: Chip) -> None:
                 assert case.but(**{name: value.reshape(-1)}).status() == INVALID, name
 
 
+TOO_MUCH = ({"channels": 12}, {"channels": 264}, {"heads": 17}, {"levels": 17}, {"points": 17}, {"queries": 500000})
+
+
+def attention_of(channels: int = 8, heads: int = 1, levels: int = 1, points: int = 1, queries: int = 1) -> dict[str, Meta]:
+    """Tensors of a gradient of attention, with so many of each."""
+    value, location, weight = (1, 1, heads, channels), (1, queries, heads, levels, points, 2), (1, queries, heads, levels, points)
+    return {
+        **dict.fromkeys(("value", "gradValue"), Meta(value, F)),
+        "spatialShape": Meta((levels, 2), np.int32),
+        "levelStartIndex": Meta((levels,), np.int32),
+        **dict.fromkeys(("location", "gradLocation"), Meta(location, F)),
+        **dict.fromkeys(("attnWeight", "gradAttnWeight"), Meta(weight, F)),
+        "gradOutput": Meta((1, queries, heads * channels), F),
+    }
+
+
 WRONG: list[tuple[str, dict[str, Any]]] = [
     ("aclnnIou", {"mode": "giou"}),
     ("aclnnIou", {"eps": -0.1}),
@@ -502,6 +524,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
         "aclnnMultiScaleDeformableAttnFunction",
         {"location": np.zeros((1, 31, 2, 2, 4, 2), F), "attnWeight": np.zeros((1, 31, 2, 2, 4), F), "output": np.zeros((1, 31, 64), F)},
     ),
+    *(("aclnnMultiScaleDeformableAttentionGrad", attention_of(**bad)) for bad in TOO_MUCH),
     ("aclnnMrgbaCustom", {"rgb": np.zeros((4, 5, 4), np.uint8), "out": np.zeros((4, 5, 4), np.uint8)}),
     ("aclnnMrgbaCustom", {"alpha": np.zeros((4, 5, 3), np.uint8)}),
     ("aclnnBlendImagesCustom", {"alpha": np.zeros((3, 5, 1), np.uint8)}),
