@@ -4,5 +4,13 @@ from aclnnop.image.resampling import Rule
 from aclnnop.image.upsampling import FLOATS, NEWER, upsample_backward
 
 aclnnUpsampleBilinear2dAABackward = upsample_backward(
-    "aclnnUpsampleBilinear2dAABackward", Rule.SMOOTH_LINEAR, 2, *FLOATS, products=NEWER, first="gradOutput", signed=False, loose=True
+    "aclnnUpsampleBilinear2dAABackward",
+    Rule.SMOOTH_LINEAR,
+    2,
+    *FLOATS,
+    products=NEWER,
+    first="gradOutput",
+    signed=False,
+    loose=True,
+    whole=True,
 )

@@ -5,5 +5,11 @@ from aclnnop.image.resampling import Rule
 from aclnnop.image.upsampling import FLOATS, HALVES, upsample_backward
 
 aclnnUpsampleBilinear2dBackward = upsample_backward(
-    "aclnnUpsampleBilinear2dBackward", Rule.LINEAR, 2, *FLOATS, on=dict.fromkeys((Product.A3, Product.A2), HALVES)
+    "aclnnUpsampleBilinear2dBackward",
+    Rule.LINEAR,
+    2,
+    *FLOATS,
+    on=dict.fromkeys((Product.A3, Product.A2), HALVES),
+    whole=True,
+    narrowing=frozenset({Product.A950}),
 )

@@ -4,5 +4,5 @@ from aclnnop.image.resampling import Rule
 from aclnnop.image.upsampling import FLOATS, NEWER, upsample_backward
 
 aclnnUpsampleNearestExact3dBackward = upsample_backward(
-    "aclnnUpsampleNearestExact3dBackward", Rule.EXACT, 3, *FLOATS, products=NEWER, last="gradInput", signed=False
+    "aclnnUpsampleNearestExact3dBackward", Rule.EXACT, 3, *FLOATS, products=NEWER, last="gradInput", most=50
 )

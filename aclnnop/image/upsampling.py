@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from acl_emu.core import constants as c
+from acl_emu.core import soc
 from acl_emu.core.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, UINT8, DType
 from acl_emu.runtime.tensor import IntArray, Shape
 from acl_emu.spec import (
@@ -156,26 +158,33 @@ def upsample_backward(
     first: str = "gradOut",
     last: str = "out",
     signed: bool = True,
+    most: float = math.inf,
     loose: bool = False,
+    whole: bool = False,
+    narrowing: frozenset[Product] = frozenset(),
 ) -> Operator:
     """``name(gradOut, outputSize, inputSize, alignCorners, scales..., out)``: the gradient.
 
-    ``first`` and ``last`` are what input and output are called; ``loose``: the output may have other lengths than inputSize says along the
-    resampled axes, and its own count.
+    ``first`` and ``last`` are what input and output are called; ``most``: the largest scale; ``loose``: the output may have other lengths
+    than inputSize says along the resampled axes, and its own count; ``whole``: all numbers of inputSize have to be above 0, not only those
+    of the resampled axes; ``narrowing``: products on which a FLOAT gradient may be written in another type.
     """
     names = SCALES[axes]
 
     def plan(grad: Operand, outputSize: IntArray, inputSize: IntArray, *values: Any) -> Plan:
         aligned, factors = _split(rule, values[:-1])
         out: Operand = values[-1]
-        same_dtype(grad, out)
+        if grad.dtype is not FLOAT or soc.current().product not in narrowing:
+            same_dtype(grad, out)
         counts = _numbers_of(outputSize, "outputSize", axes, 1)
         start = first_axis(grad, inputSize.values, counts)
         middle = slice(start, start + axes)
-        size = _numbers_of(inputSize, "inputSize", axes + 2, 1, middle)
+        size = _numbers_of(inputSize, "inputSize", axes + 2, 1, slice(None) if whole else middle)
         shape_is(grad, _with_axes(size, start, counts), "inputSize and outputSize")
         if not signed:
             _check_scales(factors, names)
+        for factor, name in zip(factors, names, strict=True):
+            require(not factor > most, f"{name} is {factor}, expected at most {most}")
         shape_is(out, _with_axes(size, start, out.shape[middle]) if loose and out.rank == axes + 2 else size, "inputSize")
         if 0 in out.shape:
             return nothing()

@@ -448,8 +448,12 @@ SIGNED = [
     *("aclnnUpsampleNearest3dBackward", "aclnnUpsampleLinear1d", "aclnnUpsampleBicubic2d", "aclnnUpsampleBicubic2dBackward"),
     *("aclnnUpsampleBicubic2dAA", "aclnnUpsampleTrilinear3d", "aclnnUpsampleTrilinear3dBackward"),
     *("aclnnUpsampleBilinear2dBackward", "aclnnUpsampleBilinear2dBackwardV2"),
+    *("aclnnUpsampleLinear1dBackward", "aclnnUpsampleNearestExact3dBackward"),
 ]
 """Where a negative scale stands for none; the other pages refuse it."""
+WHOLE = ("aclnnUpsampleLinear1dBackward", "aclnnUpsampleBilinear2dBackward", "aclnnUpsampleBilinear2dBackwardV2")
+WHOLE += ("aclnnUpsampleBilinear2dAABackward", "aclnnUpsampleBicubic2dBackward", "aclnnUpsampleNearest3dBackward")
+"""Whose pages refuse any number of inputSize below 1, not only those of the resampled axes."""
 
 
 @pytest.mark.parametrize("operator", UPSAMPLE)
@@ -457,6 +461,30 @@ def test_negative_scales(operator: str, device: int) -> None:
     case = call_of(operator)
     for name in (one for one in case.arguments if one.startswith("scale")):
         assert case.but(**{name: -1.0}).status() == (0 if operator in SIGNED else INVALID), name
+
+
+@pytest.mark.parametrize(("operator", "most"), [("aclnnUpsampleLinear1dBackward", 500), ("aclnnUpsampleNearestExact3dBackward", 50)])
+def test_large_scales(operator: str, most: int, device: int) -> None:
+    case = call_of(operator)
+    for name in (one for one in case.arguments if one.startswith("scale")):
+        assert case.but(**{name: float(most)}).status() == 0
+        assert case.but(**{name: most + 0.5}).status() == INVALID
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_a_gradient_in_another_type(dtype: Any, device: int, chip: Callable[[str], None]) -> None:
+    """On 950 a FLOAT gradient may be written in any type; else, and with V2, the types are equal."""
+    grad, size = numbers((1, 2, 4, 6), np.float32, 1), (1, 2, 2, 3)
+    sizes = {"outputSize": (4, 6), "inputSize": size, "alignCorners": False, "scalesH": 0.0, "scalesW": 0.0}
+    call = Case("aclnnUpsampleBilinear2dBackward", {"gradOut": grad, **sizes, "out": numbers(size, dtype, 2)})
+    equal = dtype == np.float32
+    assert call.status() == (0 if equal else INVALID)
+    chip("Ascend950PR_9589")
+    back = [weights_of("linear", n, k, 0.0, False).T for n, k in ((2, 4), (3, 6))]
+    assert_accurate(call.run(), applied(grad.astype(np.float64), back), largest=6 * np.abs(grad).max())
+    assert call.but(gradOut=grad.astype(np.float16)).status() == (0 if dtype == np.float16 else INVALID)
+    other = Case("aclnnUpsampleBilinear2dBackwardV2", call.arguments)
+    assert other.status() == (0 if equal else INVALID)
 
 
 @pytest.mark.parametrize("operator", UPSAMPLE)
@@ -467,7 +495,7 @@ def test_empty_images(operator: str, device: int) -> None:
     nobody: dict[str, Any] = {names[0]: first[:0], names[-1]: last[:0]}
     if "inputSize" in names:
         nobody["inputSize"] = (0, *case.arguments["inputSize"][1:])
-    assert case.but(**nobody).status() == 0
+    assert case.but(**nobody).status() == (INVALID if operator in WHOLE else 0)
     if operator in FORWARD:
         assert case.but(**{names[0]: first[..., :0]}).status() == INVALID
         colourless = case.but(**{names[0]: first[:, :0], names[-1]: last[:, :0]}).status()
