@@ -3,4 +3,4 @@
 from aclnnop.image.resampling import Rule
 from aclnnop.image.upsampling import FLOATS, NEWER, upsample
 
-aclnnUpsampleBicubic2dAA = upsample("aclnnUpsampleBicubic2dAA", Rule.SMOOTH_CUBIC, 2, *FLOATS, products=NEWER, first="x", least=0)
+aclnnUpsampleBicubic2dAA = upsample("aclnnUpsampleBicubic2dAA", Rule.SMOOTH_CUBIC, 2, *FLOATS, products=NEWER, first="x")

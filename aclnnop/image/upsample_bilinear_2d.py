@@ -6,5 +6,5 @@ from aclnnop.image.upsampling import FLOATS, NEWER, upsample
 
 aclnnUpsampleBilinear2d = upsample("aclnnUpsampleBilinear2d", Rule.LINEAR, 2, *FLOATS, DOUBLE, signed=False)
 aclnnUpsampleBilinear2dAA = upsample(
-    "aclnnUpsampleBilinear2dAA", Rule.SMOOTH_LINEAR, 2, *FLOATS, products=NEWER, first="input", least=0, signed=False
+    "aclnnUpsampleBilinear2dAA", Rule.SMOOTH_LINEAR, 2, *FLOATS, products=NEWER, first="input", signed=False
 )
