@@ -29,9 +29,13 @@ def names_in(path: Path) -> frozenset[str]:
     return frozenset(line.strip() for line in lines if line.strip() and not line.startswith("#"))
 
 
+WITHOUT_HEADER = frozenset({"aclnnConvertWeightToINT4Pack"})
+"""Programs declare these themselves, some with another ``const``: the header that a catalogue names is that of another operator."""
+
+
 def _header(entry: Entry) -> str:
     """Pages include some headers without their folder or from another one; a page without any gets the name by rule."""
-    short = (entry["header"] or "").rpartition("/")[2]
+    short = "" if entry["name"] in WITHOUT_HEADER else (entry["header"] or "").rpartition("/")[2]
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", entry["name"].removeprefix("aclnn")).lower()
     return f"aclnnop/{short or f'aclnn_{words}.h'}"
 

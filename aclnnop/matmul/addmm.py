@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.engine.matmul import Taken
 from acl_emu.runtime.tensor import Scalar
 from acl_emu.spec import ALL, Example, In, InOut, Operand, Plan, Product, nothing, numbers, operator, promote, require
 from aclnnop.matmul.cube import (
@@ -52,8 +53,7 @@ def aclnnAddmmWeightNz(
     cubeMathType: CubeMath,
 ) -> Plan:
     """Add ``beta × self`` to ``alpha`` times the product of a matrix and a weight in blocks."""
-    blocked_dtype(cubeMathType, mat1, mat2, out)
-    return sum_with_product(self, mat1, mat2, beta, alpha, out, cubeMathType)
+    return added_product(self, mat1, mat2, beta, alpha, out, blocked_dtype(cubeMathType, mat1, mat2, out))
 
 
 @aclnnAddmmWeightNz.example
@@ -93,6 +93,11 @@ def sum_with_product(added: Operand, mat1: Operand, mat2: Operand, beta: Scalar,
     """The plan of both; ``added`` broadcasts to the product."""
     taken = rounding(mode, promote(mat1, mat2))
     without_precise_sums(mode)
+    return added_product(added, mat1, mat2, beta, alpha, out, taken)
+
+
+def added_product(added: Operand, mat1: Operand, mat2: Operand, beta: Scalar, alpha: Scalar, out: Operand, taken: Taken) -> Plan:
+    """The same, once it is known what the factors are rounded to."""
     shape = product_shape(mat1, mat2)
     if out.shape != shape and any(0 in operand.shape for operand in (added, mat1, mat2)):
         return nothing()

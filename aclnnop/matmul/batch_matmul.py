@@ -37,7 +37,7 @@ NEWER = frozenset({Product.A950, Product.A3, Product.A2})
 def aclnnBatchMatMulWeightNz(
     self: Annotated[Operand, In(FLOAT16, BF16, rank=3)],
     mat2: Annotated[Operand, In(FLOAT16, BF16, rank=3, formats=IN_BLOCKS)],
-    out: Annotated[Operand, Out(FLOAT16, BF16, rank=3)],
+    out: Annotated[Operand, Out(FLOAT16, BF16, rank=3, on={Product.A950: (FLOAT16, BF16, FLOAT)})],
     cubeMathType: CubeMath,
 ) -> Plan:
     """Multiply the matrices of a batch by weights in blocks."""

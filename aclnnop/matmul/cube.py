@@ -90,15 +90,10 @@ def factor(scalar: Scalar) -> float:
 
 
 def blocked_dtype(mode: int, left: Operand, right: Operand, out: Operand) -> Taken:
-    """What factors are rounded to where the right one is in blocks; the newest chips know two modes there."""
+    """What factors are rounded to where the right one is in blocks; a mode that a type has no use for has no effect."""
     dtype = combined_dtype(left, right)
     castable(dtype, out)
-    newest = soc.current().product is Product.A950
-    require(
-        not newest or mode in (CubeMathType.KEEP_DTYPE, CubeMathType.ALLOW_FP32_DOWN_PRECISION, CubeMathType.USE_FP16),
-        f"cubeMathType is {mode}, not supported with blocks on {soc.current().name}",
-    )
-    return rounding(mode, dtype)
+    return rounding(mode, dtype, ALL_LENIENT)
 
 
 def product_shape(left: Operand, right: Operand) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from acl_emu.core import soc
+from acl_emu.core.constants import ACL_FORMAT_FRACTAL_NZ, ACL_FORMAT_FRACTAL_NZ_C0_16
 from acl_emu.core.dtypes import (
     BF16,
     FLOAT,
@@ -27,7 +28,7 @@ from acl_emu.engine import apply
 from acl_emu.engine.matmul import Sum, matmul
 from acl_emu.runtime.tensor import contiguous_strides
 from acl_emu.spec import Array, Operand, Plan, Product, direct, require, shape_is
-from acl_emu.spec.fractal import Fractal, fractal, is_blocked
+from acl_emu.spec.fractal import Fractal, fractal
 from aclnnop.math.narrow import decoded
 from aclnnop.quant.narrowing import narrowed
 from aclnnop.quant.parameters import unpacked
@@ -38,6 +39,8 @@ MOST = 65535
 GROUP_STEP = 32
 NARROW_WIDTH = 16
 """Columns of a block of numbers of four bits on the newest chips."""
+NARROW_BLOCKS = frozenset({ACL_FORMAT_FRACTAL_NZ, ACL_FORMAT_FRACTAL_NZ_C0_16})
+"""The formats of a weight in blocks; the second one says how wide they are."""
 _BLOCK = 1 << 20
 """Numbers of a weight that are worked on at once."""
 
@@ -70,6 +73,11 @@ def is_transposed(operand: Operand) -> bool:
     return True
 
 
+def is_blocked(operand: Operand) -> bool:
+    """Whether a weight is in blocks."""
+    return operand.view.format in NARROW_BLOCKS
+
+
 def weight_of(operand: Operand, inner: int) -> Weight:
     """The shape of the numbers of a weight: of packed ones, eight times as many along the axis that lies in a row."""
     transposed = is_transposed(operand)
@@ -84,8 +92,10 @@ def weight_of(operand: Operand, inner: int) -> Weight:
 
 
 def blocks_of(operand: Operand, lying: tuple[int, int], dtype: DType) -> Fractal:
-    """The blocks of a weight; a storage shape with an axis for each part of a block says how wide they are."""
+    """The blocks of a weight; the format, or a storage shape with an axis for each part of a block, says how wide they are."""
     usual = fractal((*operand.shape[:-2], *lying), dtype)
+    if operand.view.format == ACL_FORMAT_FRACTAL_NZ_C0_16:
+        return usual._replace(width=NARROW_WIDTH)
     storage = operand.view.storage
     per = 8 if operand.dtype in EIGHT_FOR_ONE else 1
     if len(storage) == operand.rank + 2 and storage[-1] > 0:

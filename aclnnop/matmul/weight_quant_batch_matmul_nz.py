@@ -6,8 +6,7 @@ from typing import Annotated
 from acl_emu.core.dtypes import BF16, FLOAT, FLOAT4_E2M1, FLOAT8_E8M0, FLOAT16, INT4, INT8, INT32
 from acl_emu.core.errors import AclnnRuntime
 from acl_emu.spec import Example, In, Operand, Out, Plan, Product, operator, require
-from aclnnop.matmul.cube import IN_BLOCKS
-from aclnnop.matmul.weight_quant import weight_product
+from aclnnop.matmul.weight_quant import NARROW_BLOCKS, weight_product
 from aclnnop.matmul.weight_quant_batch_matmul_v2 import HALVES, GroupSize, example
 
 Reserved = Annotated[Operand | None, In(optional=True)]
@@ -16,7 +15,7 @@ Reserved = Annotated[Operand | None, In(optional=True)]
 @operator(products=frozenset({Product.A950}), elsewhere=AclnnRuntime)
 def aclnnWeightQuantBatchMatmulNz(
     x: Annotated[Operand, In(*HALVES, rank=2)],
-    weight: Annotated[Operand, In(INT8, INT4, INT32, FLOAT, FLOAT4_E2M1, rank=2, formats=IN_BLOCKS)],
+    weight: Annotated[Operand, In(INT8, INT4, INT32, FLOAT, FLOAT4_E2M1, rank=2, formats=NARROW_BLOCKS)],
     antiquantScale: Annotated[Operand, In(*HALVES, FLOAT8_E8M0, rank=(1, 2))],
     antiquantOffsetOptional: Annotated[Operand | None, In(*HALVES, rank=(1, 2), optional=True)],
     quantScaleOptional: Reserved,

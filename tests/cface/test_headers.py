@@ -51,6 +51,17 @@ def test_every_header_compiles_alone(compiler: str, language: str, std: str, tmp
     assert done.returncode == 0, done.stderr
 
 
+def test_programs_may_declare_the_packing_of_weights(tmp_path: Path) -> None:
+    """Some do so with another const: no header that they include declares it."""
+    program = tmp_path / "packing.cpp"
+    program.write_text(
+        '#include "aclnnop/aclnn_cast.h"\n#include "aclnnop/aclnn_weight_quant_batch_matmul_nz.h"\n'
+        'extern "C" aclnnStatus aclnnConvertWeightToINT4PackGetWorkspaceSize('
+        "const aclTensor *weight, const aclTensor *weightInt4Pack, uint64_t *workspaceSize, aclOpExecutor **executor);\n"
+    )
+    subprocess.run(["g++", "-fsyntax-only", f"-I{INCLUDE}", str(program)], check=True)
+
+
 def test_headers_of_operators_include_what_they_need() -> None:
     for name, text in headers.of_operators().items():
         also = ['#include "aclnnop/aclnn_bitwiseand.h"'] if name == "aclnnop/aclnn_bitwise_and_tensor.h" else []

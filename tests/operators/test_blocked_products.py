@@ -55,6 +55,15 @@ def test_batches(dtype: np.dtype, device: int) -> None:
     within(case.run(), x @ y, np.abs(x) @ np.abs(y), 32)
 
 
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_batches_to_float_on_the_newest_chip(dtype: np.dtype, chip: Any, device: int) -> None:
+    chip("Ascend950PR_9589")
+    a, b = numbers((2, 5, 32), dtype, 1), numbers((2, 32, 16), dtype, 2)
+    x, y = wide(a, b)
+    case = Case("aclnnBatchMatMulWeightNz", {"self": a, "mat2": in_blocks(b), "out": np.zeros((2, 5, 16), FLOAT), "cubeMathType": 0})
+    within(case.run(), x @ y, np.abs(x) @ np.abs(y), 32)
+
+
 def exchanged(x1: Any, x2: Any, out: Any, orders: tuple[int, int], parts: int = 1, scale: Any = None, name: str = "") -> Case:
     arguments = {
         "x1": x1,
@@ -195,7 +204,10 @@ def test_products(chip: Any) -> None:
     for call in (BMM, ADDMM, PLAIN, QUANTISED):
         assert products_of(call, chip) == NEWER
     chip("Ascend950PR_9589")
-    assert MATMUL.but(cubeMathType=3).status() == MATMUL.but(cubeMathType=4).status() == ACLNN_ERR_PARAM_INVALID
+    for mode in range(5):
+        for call in (MATMUL, BMM, ADDMM):
+            assert call.but(cubeMathType=mode).status() == 0
+    assert BMM.but(out=Meta((2, 5, 16), F)).status() == 0
     assert MATMUL.but(self=Meta((5, 32), F)).status() == ACLNN_ERR_PARAM_INVALID
     chip("Ascend910A")
     assert BMM.status() == ACLNN_ERR_INNER_NULLPTR
