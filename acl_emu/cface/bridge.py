@@ -168,7 +168,7 @@ class _Output:
         self.null = null
         self.wrong = wrong
         pointed = parameter.c_type.removesuffix("*").strip()
-        self.is_array = pointed == "int64_t*"
+        self.array = {"int64_t*": "q", "uint64_t*": "Q"}.get(pointed, "")
         self.structure = STRUCTURES.get(pointed)
         is_pointer = pointed.endswith("*") or pointed in HANDLE_TYPES
         self.code = "Q" if is_pointer else _SIZES.get(pointed, "i")
@@ -189,7 +189,7 @@ class _Output:
         address = arguments[self.index].u
         if not address:
             return
-        if self.is_array:
+        if self.array:
             self._set_array(address, arguments[self.index + 1].u, value)
         elif self.structure:
             write(address, self.structure.pack(value), self.name, self.wrong)
@@ -200,7 +200,7 @@ class _Output:
         """Memory that the program releases with delete[], and its length."""
         block = lib.acl_emu_new_array(8 * max(1, len(values)))
         where = int(ffi.cast("uintptr_t", block))
-        write(where, struct.pack(f"{len(values)}q", *values), self.name, self.wrong)
+        write(where, struct.pack(f"{len(values)}{self.array}", *values), self.name, self.wrong)
         write(address, struct.pack("Q", where), self.name, self.wrong)
         write(count_address, struct.pack("Q", len(values)), f"{self.name} count", self.wrong)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import operator as python_operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 from acl_emu.core import constants as c
@@ -18,6 +18,7 @@ from acl_emu.core.soc import Product, Soc
 from acl_emu.runtime.tensor import BoolArray, FloatArray, IntArray, Operand, Scalar, ScalarList, Tensor, TensorList
 
 MAX_DIMS = 8
+MOST_FLOATS = 1 << 24
 MOST_ELEMENTS = 1 << 48
 """More than any device holds; sizes in bytes stay within 64 bits below it."""
 
@@ -366,6 +367,32 @@ class FloatKind(Kind):
             return float(value) if self.c_type == "double" else ctypes.c_float(value).value
         except (TypeError, ValueError):
             raise TypeError(f"{name} must be a number, got {value!r}") from None
+
+
+class FloatsKind(Kind):
+    """Numbers in the program's memory, or from Python a list of them; a function gives so many of them."""
+
+    pointer = True
+    python_type = "int | list[float] | None"
+    c_type = "const float*"
+    Found = Callable[[int], list[float]]
+
+    def __init__(self, *, optional: bool = False) -> None:
+        self.optional = optional
+
+    def find(self, name: str, value: Any) -> Callable[[int], list[float]] | None:
+        if value is None or value.__class__ is int:
+            return (lambda count: _floats_at(name, value, count)) if value else None
+        return lambda count: [float(number) for number in value[:count]]
+
+
+def _floats_at(name: str, address: int, count: int) -> list[float]:
+    if count > MOST_FLOATS:
+        raise AclnnInvalid(f"{name} has {count} numbers, expected at most {MOST_FLOATS}")
+    found = (ctypes.c_float * count)()
+    if not lib.acl_emu_copy(ctypes.addressof(found), address, ctypes.sizeof(found)):
+        raise AclnnInvalid(f"{name} is {address:#x}, where {count} numbers cannot be read")
+    return list(found)
 
 
 class BoolKind(Kind):

@@ -123,6 +123,35 @@ def test_reductions_of_binary_cross_entropy(tmp_path: Path) -> None:
     assert run(compile_program(tmp_path, source)).returncode == 12
 
 
+CODES = """
+#include "aclnnop/aclnn_trans_quant_param.h"
+#include <cstdio>
+#include <memory>
+int main()
+{
+    float scales[] = {1.0f, -2.0000002f, 0.5f}, offsets[] = {2.5f, -300.0f, 300.0f};
+    uint64_t *codes = nullptr, count = 0;
+    int status = aclnnTransQuantParam(scales, 3, offsets, 3, &codes, &count);
+    std::printf("%d %lu: %lx %lx %lx %lx\\n", status, count, codes[0], codes[1], codes[2], codes[3]);
+    std::unique_ptr<uint64_t> owner(codes);
+    std::printf("%d", aclnnTransQuantParam(nullptr, 3, offsets, 3, &codes, &count));
+    std::printf(" %d", aclnnTransQuantParam(scales, 0, offsets, 3, &codes, &count));
+    std::printf(" %d", aclnnTransQuantParam(scales, 3, nullptr, 3, &codes, &count));
+    std::printf(" %d", aclnnTransQuantParam(scales, 3, offsets, 0, &codes, &count));
+    std::printf(" %d", aclnnTransQuantParam(scales, 3, nullptr, 0, nullptr, &count));
+    std::printf(" %d\\n", aclnnTransQuantParam((float *)8, 3, nullptr, 0, &codes, &count));
+    return 0;
+}
+"""
+
+
+def test_scales_as_codes(tmp_path: Path) -> None:
+    """19 bits of a scale, 9 of an offset; there is a multiple of 16 codes."""
+    done = run(compile_program(tmp_path, CODES, suffix=".cpp"))
+    codes = "40403f800000 6000c0000000 5fe03f000000 0"
+    assert done.stdout.splitlines() == [f"0 16: {codes}", "161001 161002 161002 161002 161001 161002"], done.stderr
+
+
 FORMAT = """
 #include "acl/acl.h"
 #include "aclnnop/aclnn_npu_format_cast.h"

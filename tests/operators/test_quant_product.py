@@ -221,16 +221,24 @@ def test_null_pointers_and_products(chip: Any) -> None:
 
 
 def test_the_second_version(device: int, chip: Any) -> None:
+    """There are scales for a multiple of 16 columns; those behind the last column do not count."""
+    count = N - 3
     x1, x2 = factors()
+    x2, bias = x2[:, :count], INTEGERS[:count]
     names = ("x1", "x2", "bias", "deqScale", "adjX1", "adjX2", "out")
     scale = (SCALE.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
-    values = (x1, np.ascontiguousarray(x2.T), INTEGERS, codes_of(scale), False, True, np.zeros((M, N), FLOAT16))
+    values = (x1, np.ascontiguousarray(x2.T), bias, codes_of(scale), False, True, np.zeros((M, count), FLOAT16))
     case = Case("aclnnQuantMatmulV2", dict(zip(names, values, strict=True)))
-    assert_close(case.run(), golden(x1, x2, scale, bias=INTEGERS))
+    assert_close(case.run(), golden(x1, x2, scale[:count], bias=bias))
     assert case.but(adjX2=False).status() == ACLNN_ERR_PARAM_INVALID
-    assert case.but(deqScale=codes_of(scale)[:5]).status() == ACLNN_ERR_PARAM_INVALID
+    for length in (1, 16, count, 48):
+        assert case.but(deqScale=Meta((length,), np.uint64)).status() == ACLNN_ERR_PARAM_INVALID
     assert case.but(bias=INTEGERS[:5]).status() == ACLNN_ERR_PARAM_INVALID
     assert case.but(deqScale=None).status() == ACLNN_ERR_PARAM_NULLPTR
+    none = case.but(x1=np.zeros((M, 0), INT8), x2=np.zeros((count, 0), INT8), out=np.ones((M, count), FLOAT16))
+    assert none.status() == ACLNN_ERR_PARAM_INVALID
+    assert (none.but(bias=None).run() == 0).all()
+    assert case.but(x1=Meta((0, K), INT8), out=Meta((0, count), FLOAT16)).plan() == (0, 0)
     assert products_of(case, chip) == {"A3", "A2"}
 
 

@@ -989,3 +989,13 @@ def test_the_last_dimension_only(device: int, chip: Callable[[str], None]) -> No
     for soc, status in ((USUAL, 0), ("Ascend310P3", ACLNN_ERR_PARAM_INVALID)):
         chip(soc)
         assert call.status() == status
+
+
+def test_codes_of_numbers_on_the_host(device: int) -> None:
+    scales, offsets = [0.25, -3.0, 1e-3], [1.5, -7.0, 255.0]
+    codes, count, status = aclnnop.aclnnTransQuantParam(scales, 3, offsets, 3)
+    arrays = {"scale": np.array(scales, np.float32), "offset": np.array(offsets, np.float32), "out": np.zeros(3, np.uint64)}
+    assert (count, status) == (16, 0)
+    assert codes == [*Case("aclnnTransQuantParamV2", arrays).run().tolist(), *[0] * 13]
+    one, _, _ = aclnnop.aclnnTransQuantParam([0.5], 1, offsets, 3)
+    assert one[:3] == Case("aclnnTransQuantParamV2", {**arrays, "scale": np.full(3, 0.5, np.float32)}).run().tolist()
