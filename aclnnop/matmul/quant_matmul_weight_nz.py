@@ -8,6 +8,7 @@ from acl_emu.spec import Bool, Example, In, Int, Operand, Plan, Product, operato
 from aclnnop.matmul.cube import IN_BLOCKS
 from aclnnop.matmul.quant_matmul_v4 import PRODUCTS
 from aclnnop.matmul.quant_matmul_v5 import Bias, Result, Unused, X1Scale, X2Offset, X2Scale, YOffset, YScale, example
+from aclnnop.matmul.quant_product import FOURS_IN_BLOCKS
 from aclnnop.matmul.scaled_product import Given, scaled_product
 
 _LEFT = {Product.A950: (INT8, HIFLOAT8, FLOAT8_E4M3FN, FLOAT4_E2M1), Product.A310P: (INT8,)}
@@ -32,7 +33,7 @@ def aclnnQuantMatmulWeightNz(
 ) -> Plan:
     """Multiply a matrix of few bits by a weight in blocks, with scales for rows, columns or groups of terms."""
     given = Given(x1Scale, x2Scale, yScale, x1Offset, x2Offset, yOffset, bias)
-    return scaled_product(x1, x2, given, (transposeX1, transposeX2), groupSize, out)
+    return scaled_product(x1, x2, given, (transposeX1, transposeX2), groupSize, out, FOURS_IN_BLOCKS)
 
 
 @aclnnQuantMatmulWeightNz.example

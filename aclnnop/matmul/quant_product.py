@@ -63,6 +63,10 @@ COMBINATIONS: dict[Product, tuple[Row, ...]] = {
 }
 
 
+FOURS_IN_BLOCKS = (row(_FOUR, REAL, True, {BF16}, None, BF16), row(_FOUR, {UINT64, FLOAT}, True, {INT32}, None, FLOAT16))
+"""What weights of four bits in blocks have beside that."""
+
+
 class Parameters(NamedTuple):
     """What is made of sums."""
 
@@ -72,8 +76,13 @@ class Parameters(NamedTuple):
     bias: Operand | None
 
 
-def quant_product(x1: Operand, x2: Operand, given: Parameters, transposed: tuple[bool, bool], out: Operand) -> Plan:
-    """``out = (x1 @ x2 + bias) × scale × token + offset``; a bias that is no integer is added last."""
+def quant_product(
+    x1: Operand, x2: Operand, given: Parameters, transposed: tuple[bool, bool], out: Operand, more: tuple[Row, ...] = ()
+) -> Plan:
+    """``out = (x1 @ x2 + bias) × scale × token + offset``; a bias that is no integer is added last.
+
+    ``more``: rows of types that an operator has beside those of its chip.
+    """
     scale, offset, token, bias = given
     left, right = (operand.transposed() if flag else operand for operand, flag in zip((x1, x2), transposed, strict=True))
     for operand in (x1, x2):
@@ -84,7 +93,7 @@ def quant_product(x1: Operand, x2: Operand, given: Parameters, transposed: tuple
         lefts.columns == inner and lefts.dtype is rights.dtype,
         f"x2 has dtype {x2.dtype}, which cannot be multiplied by that of x1: {x1.dtype}",
     )
-    check_combination(lefts.dtype, given, out)
+    check_combination(lefts.dtype, given, out, more)
     batch = broadcast_batch(left, right)
     columns = rights.columns
     for one in (scale, offset):
@@ -119,10 +128,10 @@ def quant_product(x1: Operand, x2: Operand, given: Parameters, transposed: tuple
     )
 
 
-def check_combination(factors: DType, given: Parameters, out: Operand) -> None:
+def check_combination(factors: DType, given: Parameters, out: Operand, more: tuple[Row, ...]) -> None:
     """The types are those of a row of the chip's table."""
     scale, offset, token, bias = given
-    rows = COMBINATIONS.get(soc.current().product, _TRAINING)
+    rows = (*COMBINATIONS.get(soc.current().product, _TRAINING), *more)
     fits = any(
         factors in one.factors
         and scale.dtype in one.scales
@@ -209,7 +218,9 @@ def finish(sums: Array, scales: Array, offsets: Array, token: Array | None, bias
     values = sums.astype(np.float32) * scales
     if token is not None:
         values *= token[:, np.newaxis]
-    values += offsets if bias is None else bias.astype(np.float32)
+    values += offsets
+    if bias is not None:
+        values += bias.astype(np.float32)
     if dtype is INT8:
         out[...] = narrowed(values, INT8)
     else:

@@ -25,7 +25,7 @@ from acl_emu.core.dtypes import (
 from acl_emu.engine import apply
 from acl_emu.engine.matmul import matmul
 from acl_emu.spec import Array, Operand, Plan, Product, direct, nothing, require, shape_is
-from aclnnop.matmul.quant_product import Parameters, broadcast_batch, quant_product
+from aclnnop.matmul.quant_product import Parameters, Row, broadcast_batch, quant_product
 from aclnnop.matmul.weight_quant import EIGHT_FOR_ONE, Weight, memory_of, numbers_of, unscaled, weight_of
 from aclnnop.quant.parameters import unpacked
 
@@ -85,7 +85,9 @@ class Given(NamedTuple):
     bias: Operand | None
 
 
-def scaled_product(x1: Operand, x2: Operand, given: Given, flags: tuple[bool, bool], group_size: int, out: Operand) -> Plan:
+def scaled_product(
+    x1: Operand, x2: Operand, given: Given, flags: tuple[bool, bool], group_size: int, out: Operand, more: tuple[Row, ...] = ()
+) -> Plan:
     """The product of the factors, each with its scales; integers with a scale for each column are summed exactly."""
     require(0 not in given.x2Scale.shape, f"x2Scale has shape {list(given.x2Scale.shape)}, expected no empty dimension")
     empty: dict[str, Any] = {name: None for name, one in zip(Given._fields, given, strict=True) if one is not None and 0 in one.shape}
@@ -103,7 +105,7 @@ def scaled_product(x1: Operand, x2: Operand, given: Given, flags: tuple[bool, bo
         require(given.yScale is None, "yScale has a value, expected a null pointer for integers")
         require(given.yOffset is None, "yOffset has a value, expected a null pointer with a scale for each column")
         parameters = Parameters(given.x2Scale, given.x2Offset, given.x1Scale, given.bias)
-        return quant_product(x1, x2, parameters, flags, out)
+        return quant_product(x1, x2, parameters, flags, out, more)
     form = form_of(lefts.dtype, rights.dtype, given, out)
     batch = broadcast_batch(left, right)
     shape = (*batch, rows, rights.columns)

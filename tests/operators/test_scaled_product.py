@@ -91,6 +91,30 @@ def test_integers(device: int) -> None:
     assert_close(result, *wide(x1, x2), scale=rows[:, None].astype(np.float64) * columns)
 
 
+@pytest.mark.parametrize("by_row", [False, True])
+@pytest.mark.parametrize("with_offset", [False, True])
+@pytest.mark.parametrize("kind", ["packed", "FLOAT", "BF16"])
+@pytest.mark.parametrize("out", [FLOAT16, BF16], ids=str)
+def test_blocks_of_four_bits(by_row: bool, with_offset: bool, kind: str, out: np.dtype, device: int) -> None:
+    """Scales for rows, offsets and biases as you like; those of the fifth version are fewer."""
+    if (kind == "packed" and out == BF16) or (kind == "BF16" and out == FLOAT16):
+        return
+    rng = np.random.default_rng(1)
+    x1, x2 = (rng.integers(-8, 8, shape).astype(np.int8) for shape in ((5, 64), (64, 64)))
+    columns = (np.abs(numbers((64,), FLOAT, 2)).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+    rows = np.abs(numbers((5,), FLOAT, 3)) if by_row else None
+    offset = numbers((64,), FLOAT, 4) if with_offset else None
+    bias = numbers((64,), INT32, 5, 50) if out == FLOAT16 else numbers((64,), BF16, 5)
+    given = codes_of(columns) if kind == "packed" else columns.astype(BF16 if kind == "BF16" else FLOAT)
+    case = fifth(x1, x2, rows, given, np.zeros((5, 64), out), name="WeightNz", x2Offset=offset, bias=bias)
+    blocks = Raw(packed(in_blocks(x2, 64)), (64, 64), acl.ACL_INT4, None, acl.ACL_FORMAT_FRACTAL_NZ)
+    result = raw(case, x1=Raw(packed(x1), (5, 64), acl.ACL_INT4), x2=blocks)
+    scale = columns.astype(np.float64) * (1 if rows is None else rows[:, None].astype(np.float64))
+    whole = out == FLOAT16
+    after = (0 if offset is None else offset.astype(np.float64)) + (0 if whole else bias.astype(np.float64))
+    assert_close(result, *wide(x1, x2), scale=scale, before=bias if whole else 0.0, after=after)
+
+
 @pytest.mark.parametrize("out", [FLOAT16, BF16, FLOAT], ids=str)
 @pytest.mark.parametrize("kinds", [(E4M3, E4M3), (E5M2, E4M3)], ids=str)
 @pytest.mark.parametrize("mode", ["packed", "one", "all"])
