@@ -10,7 +10,7 @@ from aclnnop.conversion.moves import EIGHTS, TRAINING, WIDE, copied, window, wra
 ON = {Product.A950: (*WIDE, *EIGHTS), Product.A910: tuple(dtype for dtype in WIDE if dtype not in (COMPLEX128, BF16))}
 
 
-@operator(products=TRAINING)
+@operator(products=TRAINING | {Product.A310P})
 def aclnnPermute(self: Annotated[Operand, In(*WIDE, on=ON)], dims: IntArrayIn, out: Annotated[Operand, Out(*WIDE, on=ON)]) -> Plan:
     """Put the dimensions in the order of ``dims``."""
     same_dtype(self, out)
