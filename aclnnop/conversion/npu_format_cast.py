@@ -57,15 +57,18 @@ from acl_emu.spec import (
 )
 from acl_emu.spec.fractal import BLOCK_BYTES
 from acl_emu.spec.single_phase import Result, single_phase
-from aclnnop.conversion.private_formats import CHANNELS, MATRICES, NZ_COLUMNS, from_blocks, into_blocks, storage_shape
+from aclnnop.conversion.private_formats import CHANNELS, DHWCN, MATRICES, NZ_COLUMNS, from_blocks, into_blocks, storage_shape
 from aclnnop.math.narrow import packed
 
 PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})
 TYPES = (INT8, UINT8, INT32, UINT32, FLOAT, FLOAT16, BF16)
 NEWEST = {Product.A950: (*TYPES, FLOAT8_E4M3FN, FLOAT4_E2M1, FLOAT4_E1M2, HIFLOAT8)}
 PRIVATE = MATRICES | frozenset(CHANNELS)
-FORMATS = PRIVATE | STRIDED
-NAMED = frozenset({ACL_FORMAT_ND, ACL_FORMAT_NCL, ACL_FORMAT_NCHW, ACL_FORMAT_NHWC, ACL_FORMAT_HWCN, ACL_FORMAT_NCDHW, ACL_FORMAT_NDHWC})
+ORDINARY = STRIDED | {DHWCN}
+FORMATS = PRIVATE | ORDINARY
+NAMED = frozenset(
+    {ACL_FORMAT_ND, ACL_FORMAT_NCL, ACL_FORMAT_NCHW, ACL_FORMAT_NHWC, ACL_FORMAT_HWCN, ACL_FORMAT_NCDHW, ACL_FORMAT_NDHWC, DHWCN}
+)
 PLAIN = frozenset({ACL_FORMAT_ND, ACL_FORMAT_NCL, ACL_FORMAT_NCHW, ACL_FORMAT_NCDHW})
 """What matrices in blocks come from, and go to."""
 LEAST_RANK, MOST_RANK = 2, 6
@@ -114,7 +117,7 @@ def converted(tensor: Operand, source: int, target: int, dtype: DType) -> tuple[
     """Storage shape and format behind a conversion."""
     if not convertible(source, target):
         raise AclnnRuntime(f"dstFormat is {format_name(target)}, to which {format_name(source)} cannot be converted")
-    if target in STRIDED:
+    if target in ORDINARY:
         return tensor.shape, target
     columns = BLOCK_BYTES * 8 // dtype.bits
     if soc.current().product is Product.A950:
@@ -128,7 +131,7 @@ def converted(tensor: Operand, source: int, target: int, dtype: DType) -> tuple[
 def convertible(source: int, target: int) -> bool:
     """Whether there is a conversion: one of both is in blocks, and of axes that have these names."""
     private, plain = (target, source) if target in PRIVATE else (source, target)
-    if private not in PRIVATE or plain not in STRIDED:
+    if private not in PRIVATE or plain not in ORDINARY:
         return False
     newest = soc.current().product is Product.A950
     if newest:
@@ -147,7 +150,7 @@ def aclnnNpuFormatCast(
         require(tensor.contiguous, f"{tensor.name} has strides {list(tensor.view.strides)}, expected a contiguous tensor")
     require(0 not in srcTensor.shape, f"srcTensor has shape {list(srcTensor.shape)}, expected no empty dimension")
     source, target = srcTensor.view.format, dstTensor.view.format
-    both_strided = source in STRIDED and target in STRIDED
+    both_strided = source in ORDINARY and target in ORDINARY
     require(
         both_strided or convertible(source, target),
         f"dstTensor has format {format_name(target)}, to which {format_name(source)} cannot be converted",

@@ -38,7 +38,16 @@ NZ_COLUMNS = {
 """Columns of a block, where the format says so."""
 MATRICES = frozenset({ACL_FORMAT_FRACTAL_NZ, *NZ_COLUMNS})
 
-_ORDERS = {ACL_FORMAT_NCHW: "NCHW", ACL_FORMAT_NHWC: "NHWC", ACL_FORMAT_HWCN: "HWCN", ACL_FORMAT_NCDHW: "NCDHW", ACL_FORMAT_NDHWC: "NDHWC"}
+DHWCN = 31
+"""A format that the headers have no name for."""
+_ORDERS = {
+    ACL_FORMAT_NCHW: "NCHW",
+    ACL_FORMAT_NHWC: "NHWC",
+    ACL_FORMAT_HWCN: "HWCN",
+    ACL_FORMAT_NCDHW: "NCDHW",
+    ACL_FORMAT_NDHWC: "NDHWC",
+    DHWCN: "DHWCN",
+}
 
 
 class Blocks(NamedTuple):
@@ -58,7 +67,7 @@ CHANNELS = {
     ACL_FORMAT_NC1HWC0: Blocks("NcHW", 1, False, frozenset({ACL_FORMAT_NCHW, ACL_FORMAT_NHWC})),
     ACL_FORMAT_NDC1HWC0: Blocks("NDcHW", 1, False, frozenset({ACL_FORMAT_NCDHW, ACL_FORMAT_NDHWC})),
     ACL_FORMAT_FRACTAL_Z: Blocks("cHWn", 3, True, frozenset({ACL_FORMAT_NCHW, ACL_FORMAT_HWCN})),
-    ACL_FRACTAL_Z_3D: Blocks("DcHWn", 4, True, frozenset({ACL_FORMAT_NCDHW})),
+    ACL_FRACTAL_Z_3D: Blocks("DcHWn", 4, True, frozenset({ACL_FORMAT_NCDHW, DHWCN})),
 }
 
 

@@ -17,9 +17,10 @@ from tests.operators.case import Array, Case, Meta, numbers
 from tests.operators.raw import Raw, run_raw
 
 ND, NZ, NCL, NCHW, NHWC, HWCN, NCDHW, NDHWC = 2, 29, 47, 0, 1, 16, 30, 27
+DHWCN = 31  # the headers have no name for it
 NC1HWC0, FRACTAL_Z, NDC1HWC0, FRACTAL_Z_3D, C0_16, C0_32 = 3, 4, 32, 33, 50, 51
 NEWEST = "Ascend950PR_9589"
-ORDER = {ND: "NC", NCL: "NCL", NCHW: "NCHW", NHWC: "NHWC", HWCN: "HWCN", NCDHW: "NCDHW", NDHWC: "NDHWC"}
+ORDER = {ND: "NC", NCL: "NCL", NCHW: "NCHW", NHWC: "NHWC", HWCN: "HWCN", NCDHW: "NCDHW", NDHWC: "NDHWC", DHWCN: "DHWCN"}
 
 
 def sizes(shape: tuple[int, ...], code: int, source: int, target: int, additional: int) -> tuple[list[int] | int, int, int, int]:
@@ -70,6 +71,7 @@ CASTS = [
     ((2, 20, 3, 2, 4), NCDHW, NDC1HWC0),
     ((2, 3, 2, 4, 20), NDHWC, NDC1HWC0),
     ((18, 5, 2, 3, 2), NCDHW, FRACTAL_Z_3D),
+    ((2, 3, 2, 5, 18), DHWCN, FRACTAL_Z_3D),
 ]
 
 
