@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated
 
+from acl_emu.core import soc
 from acl_emu.core.dtypes import (
     BF16,
     FLOAT,
@@ -57,8 +58,16 @@ def aclnnQuantMatmulV5(
     out: Result,
 ) -> Plan:
     """Multiply matrices of few bits, with scales for rows, columns, groups of terms or blocks."""
-    given = Given(x1Scale, x2Scale, yScale, x1Offset, x2Offset, yOffset, bias)
+    given = Given(x1Scale, x2Scale, yScale, x1Offset, x2Offset, yOffset, as_row(bias, out))
     return scaled_product(x1, x2, given, (transposeX1, transposeX2), groupSize, out)
+
+
+def as_row(bias: Operand | None, out: Operand) -> Operand | None:
+    """On the newest chips a bias may be a matrix of one row, but not for results of three dimensions."""
+    matrix = bias is not None and bias.rank == 2 and bias.shape[0] == 1 and out.rank != 3
+    if bias is None or not matrix or soc.current().product is not Product.A950:
+        return bias
+    return bias.in_view(bias.shape[1:], bias.view.strides[1:])
 
 
 def example() -> Example:

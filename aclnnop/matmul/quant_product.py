@@ -85,8 +85,9 @@ def quant_product(
     """
     scale, offset, token, bias = given
     left, right = (operand.transposed() if flag else operand for operand, flag in zip((x1, x2), transposed, strict=True))
+    newest = soc.current().product is Product.A950
     for operand in (x1, x2):
-        require(0 not in operand.shape[-1:], f"{operand.name} has shape {list(operand.shape)}, expected no empty dimension")
+        require(newest or 0 not in operand.shape[-1:], f"{operand.name} has shape {list(operand.shape)}, expected no empty dimension")
     rows, inner = left.shape[-2], left.shape[-1] * (8 if x1.dtype is INT32 else 1)
     lefts, rights = weight_of(left, rows), weight_of(right, inner)
     require(
@@ -108,7 +109,8 @@ def quant_product(
     shape = (*batch, rows, columns)
     shape_is(out, shape, "that of x1 @ x2")
     if 0 in shape or not inner:
-        require(soc.current().product is Product.A950, f"x1 has shape {list(x1.shape)}, expected no empty dimension")
+        fits = newest and inner > 0 and (columns > 0 or rights.blocks is None)
+        require(fits, f"x1 and x2 have shapes {list(x1.shape)} and {list(x2.shape)}, expected no empty dimension")
         return nothing()
     width = max(1, min(columns, _COLUMNS // inner))
     return direct(

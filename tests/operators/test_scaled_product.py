@@ -91,6 +91,31 @@ def test_integers(device: int) -> None:
     assert_close(result, *wide(x1, x2), scale=rows[:, None].astype(np.float64) * columns)
 
 
+def test_biases_of_one_row(chip: Any, device: int) -> None:
+    x1, x2, bias = numbers((5, 48), INT8, 1, 40), numbers((48, 32), INT8, 2, 40), numbers((1, 32), INT32, 3, 1000)
+    columns = np.abs(numbers((32,), FLOAT, 4)) * np.float32(0.01)
+    rows = np.abs(numbers((5,), FLOAT, 5))
+    case = fifth(x1, x2, rows, columns, np.zeros((5, 32), BF16), bias=bias)
+    assert case.status() == ACLNN_ERR_PARAM_INVALID
+    chip(NEWEST)
+    assert_close(case.run(), *wide(x1, x2), scale=rows[:, None].astype(np.float64) * columns, before=bias)
+    stack = case.but(x1=Meta((2, 5, 48), INT8), x2=Meta((2, 48, 32), INT8), out=Meta((2, 5, 32), BF16))
+    assert stack.status() == ACLNN_ERR_PARAM_INVALID
+    assert stack.but(bias=Meta((2, 1, 32), INT32)).status() == 0
+
+
+def test_no_rows_or_no_columns(chip: Any, device: int) -> None:
+    chip(NEWEST)
+    case = fifth(Meta((5, 48), INT8), Meta((48, 32), INT8), None, Meta((1,), FLOAT), Meta((5, 32), BF16))
+    assert case.but(x1=Meta((0, 48), INT8), out=Meta((0, 32), BF16)).plan() == (0, 0)
+    assert case.but(x1=Meta((48, 0), INT8), out=Meta((0, 32), BF16), transposeX1=True).plan() == (0, 0)
+    nothing = {"x2": Meta((48, 0), INT8), "out": Meta((5, 0), BF16)}
+    assert case.but(**nothing).plan() == (0, 0)
+    assert case.but(x1=Meta((5, 0), INT8), x2=Meta((0, 32), INT8)).status() == ACLNN_ERR_PARAM_INVALID
+    chip("Ascend910B1")
+    assert case.but(**nothing).status() == ACLNN_ERR_PARAM_INVALID
+
+
 @pytest.mark.parametrize("by_row", [False, True])
 @pytest.mark.parametrize("with_offset", [False, True])
 @pytest.mark.parametrize("kind", ["packed", "FLOAT", "BF16"])
