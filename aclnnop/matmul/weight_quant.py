@@ -149,8 +149,9 @@ def scales_of(scale: Operand, weight: Weight, group: int, *, by_column: bool) ->
     late = scale.dtype in (INT64, UINT64)
     n, k = weight.columns, weight.inner
     if group:
+        shared = scale.dtype is FLOAT8_E8M0 and group == GROUP_STEP  # of any number of rows
         require(
-            group % GROUP_STEP == 0 and GROUP_STEP <= group < k,
+            shared or (group % GROUP_STEP == 0 and GROUP_STEP <= group < k),
             f"antiquantGroupSize is {group}, expected a multiple of {GROUP_STEP} from {GROUP_STEP} to {k - 1}",
         )
         groups = -(-k // group)

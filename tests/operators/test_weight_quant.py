@@ -231,6 +231,33 @@ def test_floats_of_few_bits(chip: Any, device: int) -> None:
         assert_close(found["y"], golden(x, fours, 2.0 ** (exponents.astype(np.float64) - 127), None, None, 32))
 
 
+@pytest.mark.parametrize("inner", [16, 32, 33])
+def test_shared_exponents_of_few_rows(inner: int, chip: Any, device: int) -> None:
+    """32 rows share an exponent, and so do fewer."""
+    chip("Ascend950PR_9589")
+    rng = np.random.default_rng(4)
+    magnitudes = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    codes = rng.integers(0, 16, (inner, 24)).astype(np.uint8)
+    groups = -(-inner // 32)
+    exponents = rng.integers(120, 135, (groups, 24)).astype(np.uint8)
+    x = numbers((M, inner), BF16, 1)
+    status, found = run_raw(
+        "aclnnWeightQuantBatchMatmulV2",
+        x=Raw(x, x.shape, acl.ACL_BF16),
+        weight=Raw(packed(codes), codes.shape, acl.ACL_FLOAT4_E2M1),
+        antiquantScale=Raw(exponents, exponents.shape, acl.ACL_FLOAT8_E8M0),
+        antiquantOffsetOptional=None,
+        quantScaleOptional=None,
+        quantOffsetOptional=None,
+        biasOptional=None,
+        antiquantGroupSize=32,
+        y=Raw(np.zeros((M, 24), BF16), (M, 24), acl.ACL_BF16),
+    )
+    assert status == 0
+    weight = np.concatenate((magnitudes, -magnitudes))[codes]
+    assert_close(found["y"], golden(x, weight, 2.0 ** (exponents.astype(np.float64) - 127), None, None, 32), inner)
+
+
 H = FLOAT16
 PLAIN = quantised(Meta((M, K), H), Meta((K, N), np.int8), Meta((N,), H), Meta((N,), H), Meta((N,), H), 0, Meta((M, N), H))
 GROUPS = quantised(Meta((M, K), H), Meta((K, N), np.int8), Meta((4, N), H), None, None, 32, Meta((M, N), H))
