@@ -14,6 +14,8 @@ import pytest
 from acl_emu.cface import toolkit
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.xdist_group("wheel")  # it is built once, by one process
+
 PAGE = """# A page
 ```cpp
 #include <cstdio>
@@ -42,7 +44,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     shutil.copytree(
-        ROOT, source, ignore=shutil.ignore_patterns(".git", ".venv", "build", "lib64", "*.so", "*.egg-info", "__pycache__", ".*_cache")
+        ROOT, source, ignore=shutil.ignore_patterns(".git", ".venv*", "build", "lib64", "*.so", "*.egg-info", "__pycache__", ".*_cache")
     )
     run(
         sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "-w", folder, source, cwd=folder

@@ -106,6 +106,16 @@ static inline int is_same(int64_t dtype, int64_t register_type, const char *memo
     return dtype == register_type && dtype != BOOL8 && (uintptr_t)memory % (size_t)item_of(dtype) == 0;
 }
 
+/* What a reduction finds in memory, where it takes that as it is; else -1. */
+static inline int source_of(int64_t dtype, int64_t register_type, const char *memory)
+{
+    if (is_same(dtype, register_type, memory)) {
+        return AS_REGISTER;
+    }
+    const int half = register_type == F32 && (uintptr_t)memory % sizeof(uint16_t) == 0;
+    return half && dtype == F16 ? FROM_F16 : half && dtype == BF16 ? FROM_BF16 : -1;
+}
+
 static inline char *register_of(const buffers *own, int64_t slot)
 {
     return own->registers + (size_t)slot * TILE_BYTES;
@@ -172,17 +182,16 @@ static void load(const job *work, buffers *own, const step *s, const place *at)
 {
     const operand_view *operand = &work->operands[s->y];
     const int64_t register_type = s->x;
+    own->source[s->z] = AS_REGISTER;
     if (lies_ready(work, s->y)) {
         int64_t step;
         char *there = find_row(work, own, s->y, at, &step);
-        if (work->only_reduced && at->rows > 1) {
-            own->slot[s->z] = there;
-            own->in_memory[s->z] = step;
-            return;
-        }
-        if (at->rows == 1 || step == (int64_t)at->n * operand->item) {
-            if (is_same(operand->dtype, register_type, there)) {
+        if (at->rows == 1 || step == (int64_t)at->n * operand->item || work->lines) {
+            const int source = source_of(operand->dtype, register_type, there);
+            if (source == AS_REGISTER || (source > 0 && source < work->sources)) {
                 own->slot[s->z] = there;
+                own->source[s->z] = source;
+                own->in_memory[s->z] = step;
                 return;
             }
             own->slot[s->z] = register_of(own, s->z);
@@ -254,24 +263,26 @@ static void store(const job *work, buffers *own, const step *s, const place *at)
 
 static inline size_t accumulator_pitch(const reduction *by)
 {
-    return (by->row ? PARTIALS : 1) * by->item;
+    return (by->row[AS_REGISTER] ? PARTIALS : 1) * by->item;
 }
 
 static void reduce(const job *work, const buffers *own, const step *s, const place *at, int64_t item)
 {
     const reduction *by = reduction_of(work, s->x);
     const char *elements = own->slot[s->z];
+    const int source = own->source[s->z];
     if (work->loops->shape == COLUMNS) {
-        const int64_t pitch = work->only_reduced && at->rows > 1 ? own->in_memory[s->z] : (int64_t)at->n * item;
-        by->lanes(own->accumulator[s->x], elements, at->n, at->outer, at->rows, pitch);
+        const int64_t pitch = work->lines ? own->in_memory[s->z] : (int64_t)at->n * item;
+        by->lanes[source](own->accumulator[s->x], elements, at->n, at->outer, at->rows, pitch);
         return;
     }
-    if (by->rows && work->whole_rows) {
-        by->rows(own->accumulator[s->x], elements, at->n, (size_t)at->rows);
+    if (by->rows[source] && work->whole_rows) {
+        by->rows[source](own->accumulator[s->x], elements, at->n, (size_t)at->rows);
         return;
     }
+    const int64_t pitch = (int64_t)at->n * (source ? (int64_t)sizeof(uint16_t) : item);
     for (int64_t r = 0; r < at->rows; r++) {
-        by->row(own->accumulator[s->x] + (size_t)r * accumulator_pitch(by), elements + r * (int64_t)at->n * item, at->n, at->first);
+        by->row[source](own->accumulator[s->x] + (size_t)r * accumulator_pitch(by), elements + r * pitch, at->n, at->first);
     }
 }
 
@@ -293,7 +304,7 @@ static void finish(const job *work, buffers *own, const step *s, const place *at
 {
     const reduction *by = reduction_of(work, s->x);
     const size_t count = work->loops->shape == COLUMNS ? at->n : (size_t)at->rows;
-    const int found = by->rows && work->whole_rows; /* already, in the place of accumulators */
+    const int found = by->rows[AS_REGISTER] && work->whole_rows; /* already, in the place of accumulators */
     char *to = found ? own->accumulator[s->x] : by->dtype == s->y ? register_of(own, s->z) : own->gathered;
     if (work->loops->shape == COLUMNS) {
         by->finish_lanes(to, own->accumulator[s->x], count);
@@ -365,10 +376,10 @@ static void begin_phase(const job *work, const buffers *own, const phase *now, s
 {
     for (int64_t k = now->accumulator_begin; k < now->accumulator_end; k++) {
         const reduction *by = reduction_of(work, k);
-        if (by->rows && work->whole_rows) {
+        if (by->rows[AS_REGISTER] && work->whole_rows) {
             continue;
         }
-        by->begin(own->accumulator[k], by->row && work->loops->shape != COLUMNS ? count * PARTIALS : count);
+        by->begin(own->accumulator[k], by->row[AS_REGISTER] && work->loops->shape != COLUMNS ? count * PARTIALS : count);
     }
 }
 
@@ -489,7 +500,7 @@ static void run_rows(const job *work, buffers *own, int64_t unit)
 
 static size_t accumulator_count(const job *work, const reduction *by)
 {
-    return work->loops->shape == COLUMNS ? padded((size_t)work->loops->lanes) : (by->row ? PARTIALS : 1) * (size_t)work->rows;
+    return work->loops->shape == COLUMNS ? padded((size_t)work->loops->lanes) : (by->row[AS_REGISTER] ? PARTIALS : 1) * (size_t)work->rows;
 }
 
 /* Bytes of the accumulators of a unit, and those of one of them. */
@@ -984,16 +995,43 @@ static int is_unbuffered(const job *work)
 /* COLUMNS: rows of a tile that are reduced where they lie. */
 enum { MOST_LINES = 64 };
 
-/* Whether nothing is done with what is loaded but to reduce it. */
-static int is_only_reduced(const job *work)
+/* What reductions take as it lies in memory; 0 where more is done with what is loaded. */
+static int sources_of(const job *work)
 {
-    int only = 1;
+    int sources = work->code->phases == 1 ? SOURCES : 0;
+    for (const step *s = work->steps + work->phases->tile_begin; s < work->steps + work->phases->tile_end; s++) {
+        if (s->code == REDUCE) {
+            sources = sources && !reduction_of(work, s->x)->lanes[FROM_F16] ? 1 : sources;
+        } else if (s->code != LOAD) {
+            return 0;
+        }
+    }
+    return sources;
+}
+
+/* Whether all that is loaded lies in lines that reductions take as they are. */
+static int lies_in_lines(const job *work)
+{
+    int lies = work->sources > 0 && work->code->in_parts && !work->loops->folded;
+    for (const step *s = work->steps + work->phases->tile_begin; s < work->steps + work->phases->tile_end && lies; s++) {
+        if (s->code == LOAD) {
+            const operand_view *operand = &work->operands[s->y];
+            const int source = source_of(operand->dtype, s->x, work->memory[s->y]);
+            lies = operand->outer.count == 1 && operand->outer.stride[0] > 0 && lies_ready(work, s->y) && source >= 0 && source < work->sources;
+        }
+    }
+    return lies;
+}
+
+/* Whether all that is loaded is in registers as it lies in memory: to put rows of it side by side would be a copy. */
+static int lies_as_registers(const job *work)
+{
+    int lies = 1;
     for (const step *s = work->steps + work->phases->tile_begin; s < work->steps + work->phases->tile_end; s++) {
         const operand_view *operand = &work->operands[s->code == LOAD ? s->y : 0];
-        const int lies = operand->outer.count == 1 && operand->outer.stride[0] > 0 && s->code == LOAD && lies_ready(work, s->y);
-        only &= s->code == REDUCE || (lies && is_same(operand->dtype, s->x, work->memory[s->y]));
+        lies &= s->code != LOAD || is_one(operand) || (lies_ready(work, s->y) && is_same(operand->dtype, s->x, work->memory[s->y]));
     }
-    return only;
+    return lies;
 }
 
 /* Cut a nest into units; 0 where there is no memory for what they find. */
@@ -1003,6 +1041,7 @@ static int divide(job *work, int64_t threads)
     const int64_t tile = TILE_BYTES / work->code->width, chunk = chunk_tiles(loops, tile, threads) * tile, rows = chunk / loops->inner;
     work->tile = (size_t)tile;
     work->rows = 1;
+    work->sources = sources_of(work);
     work->in_turn = loops->shape == TOTALS ? parts_of(chunk, TOTAL_ELEMENTS) : 1;
     work->unit_length = loops->shape == ROWS ? (rows ? rows : 1) : loops->shape == TOTALS ? TOTAL_ELEMENTS : chunk;
     if (loops->shape == MAP && work->large) {
@@ -1023,8 +1062,11 @@ static int divide(job *work, int64_t threads)
         work->units = parts_of(loops->outer, work->unit_length);
         break;
     case COLUMNS:
-        work->only_reduced = is_only_reduced(work);
-        work->rows = !work->code->in_parts || loops->folded ? 1 : work->only_reduced ? MOST_LINES : tile < 2 * loops->lanes ? 1 : tile / loops->lanes;
+        work->lines = lies_in_lines(work);
+        work->rows = work->lines ? MOST_LINES : 1;
+        if (!work->lines && work->code->in_parts && !loops->folded && tile >= 2 * loops->lanes && !lies_as_registers(work)) {
+            work->rows = tile / loops->lanes;
+        }
         work->chunks = parts_of(loops->outer, loops->block);
         work->units = work->chunks * pieces_of(loops, loops->lanes);
         work->in_turn = work->chunks > 1 ? 1 : parts_of(chunk, loops->lanes * loops->outer);

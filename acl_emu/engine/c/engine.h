@@ -48,15 +48,18 @@ typedef struct {
     int64_t count;
 } step_table;
 
+/* What a reduction finds its elements as: in the type of the register, or in a half type that would be widened to it. */
+enum { AS_REGISTER, FROM_F16, FROM_BF16, SOURCES };
+
 /* A reduction of registers of one type, or a scan. Along a row there are PARTIALS accumulators, side by side one for each column. */
 typedef struct {
     const char *name; /* such as sum.f32 */
     int64_t dtype;    /* of what it results in */
     size_t item;      /* bytes of an accumulator */
     void (*begin)(void *accumulators, size_t count);
-    void (*row)(void *accumulators, const void *elements, size_t n, int64_t first); /* the first element's place in its row is a multiple of PARTIALS */
-    void (*lanes)(void *accumulators, const void *elements, size_t n, int64_t row, int64_t rows, int64_t pitch); /* rows: `pitch` bytes apart */
-    void (*rows)(void *results, const void *elements, size_t n, size_t rows); /* of n elements each, from beginning to end, without accumulators; of floats, else NULL */
+    void (*row[SOURCES])(void *accumulators, const void *elements, size_t n, int64_t first); /* the first element's place in its row is a multiple of PARTIALS */
+    void (*lanes[SOURCES])(void *accumulators, const void *elements, size_t n, int64_t row, int64_t rows, int64_t pitch); /* rows: `pitch` bytes apart */
+    void (*rows[SOURCES])(void *results, const void *elements, size_t n, size_t rows); /* of n elements each, from beginning to end, without accumulators; of floats, else NULL */
     void (*merge)(void *accumulators, const void *others, size_t count); /* those of elements that come later */
     void (*finish_row)(void *result, const void *accumulators);
     void (*finish_lanes)(void *results, const void *accumulators, size_t count);

@@ -128,7 +128,8 @@ typedef struct {
     int64_t unit_length;    /* elements, or rows, of a unit */
     int64_t rows;           /* ROWS, COLUMNS: those of a tile */
     int whole_rows;         /* ROWS: none is in several tiles */
-    int only_reduced;       /* COLUMNS: operands are reduced where they lie in memory */
+    int sources;            /* what reductions take as it lies in memory, where nothing else is done with it; else 0 */
+    int lines;              /* COLUMNS: those of a tile are reduced where they lie in memory */
     int64_t group;          /* ROWS: those that are transposed together; else 0 */
     int64_t block_rows, block_columns; /* BLOCKS: of a unit, and columns that are worked on at a time */
     int transposed_later;              /* BLOCKS: results, while the rows of the next block are worked on */
@@ -166,7 +167,8 @@ typedef struct {
     void *slot[MOST_SLOTS];
     int64_t held[MOST_SLOTS]; /* the row whose number a register was filled with, and as how many elements */
     size_t held_count[MOST_SLOTS];
-    int64_t in_memory[MOST_SLOTS]; /* COLUMNS that are only reduced: bytes from row to row of what is reduced where it lies */
+    int64_t in_memory[MOST_SLOTS]; /* COLUMNS in lines: bytes from row to row of what is reduced where it lies */
+    int source[MOST_SLOTS];        /* what reductions find there */
     char *saved[MOST_SLOTS];
     char *accumulator[MOST_ACCUMULATORS];
     char *gathered; /* a tile of any type */

@@ -11,8 +11,6 @@
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-#include "tile_steps.h"
-
 #define HALF_TYPE(half)                                                                                        \
     static void load_##half##_float(void *lanes, const void *memory, size_t n)                                 \
     {                                                                                                          \
@@ -73,6 +71,8 @@
 
 HALF_TYPE(f16)
 HALF_TYPE(bf16)
+
+#include "tile_steps.h"
 
 #define STREAM_STORE(name, type, stream, rounded, last)                                                              \
     static void stream_store_##name(void *memory, const void *lanes, size_t n)                                 \

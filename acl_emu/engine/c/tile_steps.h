@@ -166,16 +166,29 @@ typedef struct {
     double_vector part[PARTIALS / DOUBLES];
 } doubles_beside;
 
-static inline doubles_beside read_f32_double(const float *memory)
-{
-    doubles_beside x;
-    for (size_t k = 0; k < PARTIALS / FLOATS; k++) {
-        const float_vector some = read_float(memory + k * FLOATS);
-        x.part[2 * k] = lower_half(some);
-        x.part[2 * k + 1] = upper_half(some);
+/* Stored numbers as they are added up and compared; `some` reads a vector of floats. */
+#define READ_BESIDE(s, stored, some)                                                                         \
+    static inline doubles_beside read_##s##_double(const stored *memory)                                     \
+    {                                                                                                        \
+        doubles_beside x;                                                                                    \
+        for (size_t k = 0; k < PARTIALS / FLOATS; k++) {                                                     \
+            const float_vector values = some(memory + k * FLOATS);                                           \
+            x.part[2 * k] = lower_half(values);                                                              \
+            x.part[2 * k + 1] = upper_half(values);                                                          \
+        }                                                                                                    \
+        return x;                                                                                            \
+    }                                                                                                        \
+    static inline floats_beside read_##s##_float(const stored *memory)                                       \
+    {                                                                                                        \
+        floats_beside x;                                                                                     \
+        for (size_t k = 0; k < PARTIALS / FLOATS; k++) {                                                     \
+            x.part[k] = some(memory + k * FLOATS);                                                           \
+        }                                                                                                    \
+        return x;                                                                                            \
     }
-    return x;
-}
+READ_BESIDE(f32, float, read_float)
+READ_BESIDE(f16, uint16_t, read_f16)
+READ_BESIDE(bf16, uint16_t, read_bf16)
 
 #define READ_AND_WRITE(T, many)                                                                              \
     static inline many##_beside read_##many(const T *memory)                                                 \
@@ -194,13 +207,12 @@ static inline doubles_beside read_f32_double(const float *memory)
     }
 READ_AND_WRITE(float, floats)
 READ_AND_WRITE(double, doubles)
-#define read_f32_float read_floats
 #define read_f64_double read_doubles
 
 #define ADDED(x, y) ((x) + (y))
 #define MULTIPLIED(x, y) ((x) * (y))
 
-/* Groups of PARTIALS columns whose accumulators fit in the registers. */
+/* Groups of PARTIALS whose accumulators fit in the registers. */
 #if defined(HAS_64)
 enum { GROUPS = 4 };
 #else
@@ -208,7 +220,7 @@ enum { GROUPS = 2 };
 #endif
 
 /* V: joins vectors; S: joins some numbers side by side, of any vector type, whose masks are of type I. */
-#define FLOAT_ROWS(name, t, T, A, I, V, S, start)                                                            \
+#define FLOAT_TOTALS(name, t, T, A, I, V, S, start)                                                          \
     static inline A##s_beside beside_##name##_##t(A##s_beside x, A##s_beside y)                              \
     {                                                                                                        \
         for (size_t k = 0; k < sizeof x.part / sizeof x.part[0]; k++) {                                      \
@@ -216,20 +228,13 @@ enum { GROUPS = 2 };
         }                                                                                                    \
         return x;                                                                                            \
     }                                                                                                        \
-    static inline A##s_beside along_##name##_##t(A##s_beside x, const T *a, size_t n)                        \
+    static inline A##s_beside none_##name##_##t(void)                                                        \
     {                                                                                                        \
-        const size_t whole = n / PARTIALS * PARTIALS;                                                        \
-        T rest[PARTIALS]; /* made first: no vector stays in its register over a call */                      \
-        if (whole < n) {                                                                                     \
-            for (size_t k = 0; k < PARTIALS; k++) {                                                          \
-                rest[k] = (T)(start); /* which changes nothing */                                            \
-            }                                                                                                \
-            memcpy(rest, a + whole, (n - whole) * sizeof(T));                                                \
+        A##s_beside none;                                                                                    \
+        for (size_t k = 0; k < sizeof none.part / sizeof none.part[0]; k++) {                                \
+            none.part[k] = all_##A(start);                                                                   \
         }                                                                                                    \
-        for (size_t i = 0; i < whole; i += PARTIALS) {                                                       \
-            x = beside_##name##_##t(x, read_##t##_##A(a + i));                                               \
-        }                                                                                                    \
-        return whole < n ? beside_##name##_##t(x, read_##t##_##A(rest)) : x;                                 \
+        return none;                                                                                         \
     }                                                                                                        \
     static inline A total_##name##_##t(A##s_beside x)                                                        \
     {                                                                                                        \
@@ -254,60 +259,105 @@ enum { GROUPS = 2 };
         v = S(four, four_masks, v, w);                                                                       \
         return v[0];                                                                                         \
     }                                                                                                        \
-    static void row_##name##_##t(void *accumulators, const void *elements, size_t n, int64_t first)          \
-    {                                                                                                        \
-        (void)first;                                                                                         \
-        write_##A##s(accumulators, along_##name##_##t(read_##A##s(accumulators), elements, n));              \
-    }                                                                                                        \
     static void finish_row_##name##_##t(void *result, const void *accumulators)                              \
     {                                                                                                        \
         *(A *)result = total_##name##_##t(read_##A##s(accumulators));                                        \
+    }
+
+/* Of elements that are stored as one type, and computed with as type t. A row is added up in GROUPS chains, which do not wait for each other. */
+#define FLOAT_ROWS(name, from, stored, t, T, A, start)                                                       \
+    static inline A##s_beside along_##name##_##from(A##s_beside x, const stored *a, size_t n)                \
+    {                                                                                                        \
+        const size_t ends = n / PARTIALS * PARTIALS;                                                         \
+        size_t i = 0;                                                                                        \
+        T rest[PARTIALS]; /* made first: no vector stays in its register over a call */                      \
+        if (ends < n) {                                                                                      \
+            for (size_t k = 0; k < PARTIALS; k++) {                                                          \
+                rest[k] = (T)(start); /* which changes nothing */                                            \
+            }                                                                                                \
+            widen_##from(rest, a + ends, n - ends);                                                          \
+        }                                                                                                    \
+        if (n >= 2 * GROUPS * PARTIALS) {                                                                    \
+            A##s_beside chain[GROUPS];                                                                       \
+            for (size_t k = 0; k < GROUPS; k++) {                                                            \
+                chain[k] = none_##name##_##t();                                                              \
+            }                                                                                                \
+            for (; i + GROUPS * PARTIALS <= n; i += GROUPS * PARTIALS) {                                     \
+                for (size_t k = 0; k < GROUPS; k++) {                                                        \
+                    chain[k] = beside_##name##_##t(chain[k], read_##from##_##A(a + i + k * PARTIALS));       \
+                }                                                                                            \
+            }                                                                                                \
+            for (size_t k = 0; k < GROUPS; k++) {                                                            \
+                x = beside_##name##_##t(x, chain[k]);                                                        \
+            }                                                                                                \
+        }                                                                                                    \
+        for (; i < ends; i += PARTIALS) {                                                                    \
+            x = beside_##name##_##t(x, read_##from##_##A(a + i));                                            \
+        }                                                                                                    \
+        return ends < n ? beside_##name##_##t(x, read_##t##_##A(rest)) : x;                                  \
     }                                                                                                        \
-    static void rows_##name##_##t(void *results, const void *elements, size_t n, size_t rows)                \
+    static void row_##name##_##from(void *accumulators, const void *elements, size_t n, int64_t first)       \
+    {                                                                                                        \
+        (void)first;                                                                                         \
+        write_##A##s(accumulators, along_##name##_##from(read_##A##s(accumulators), elements, n));           \
+    }                                                                                                        \
+    static void rows_##name##_##from(void *results, const void *elements, size_t n, size_t rows)             \
     {                                                                                                        \
         A *d = results;                                                                                      \
-        A##s_beside none;                                                                                    \
-        for (size_t k = 0; k < sizeof none.part / sizeof none.part[0]; k++) {                                \
-            none.part[k] = all_##A(start);                                                                   \
-        }                                                                                                    \
-        for (const T *a = elements; rows; rows--, a += n, d++) {                                             \
-            *d = total_##name##_##t(along_##name##_##t(none, a, n));                                         \
+        const A##s_beside none = none_##name##_##t();                                                        \
+        for (const stored *a = elements; rows; rows--, a += n, d++) {                                        \
+            *d = total_##name##_##t(along_##name##_##from(none, a, n));                                      \
         }                                                                                                    \
     }                                                                                                        \
-    static void lanes_##name##_##t(void *accumulators, const void *elements, size_t n, int64_t row, int64_t rows, int64_t pitch) \
+    static void lanes_##name##_##from(void *accumulators, const void *elements, size_t n, int64_t row, int64_t rows, int64_t pitch)\
     {                                                                                                        \
         A *found = accumulators;                                                                             \
         const char *first = elements;                                                                        \
         size_t i = 0;                                                                                        \
         (void)row;                                                                                           \
-        for (; i + GROUPS * PARTIALS <= n && rows > 1; i += GROUPS * PARTIALS) {                             \
+        for (; i + GROUPS * PARTIALS <= n; i += GROUPS * PARTIALS) {                                         \
             A##s_beside x[GROUPS];                                                                           \
-            const char *line = first + i * sizeof(T);                                                        \
+            const char *line = first + i * sizeof(stored);                                                   \
             for (size_t k = 0; k < GROUPS; k++) {                                                            \
-                x[k] = read_##A##s(found + i + k * PARTIALS);                                                   \
+                x[k] = read_##A##s(found + i + k * PARTIALS);                                                \
             }                                                                                                \
             for (int64_t r = 0; r < rows; r++, line += pitch) {                                              \
                 for (size_t k = 0; k < GROUPS; k++) {                                                        \
-                    x[k] = beside_##name##_##t(x[k], read_##t##_##A((const T *)line + k * PARTIALS));        \
+                    x[k] = beside_##name##_##t(x[k], read_##from##_##A((const stored *)line + k * PARTIALS));\
                 }                                                                                            \
             }                                                                                                \
             for (size_t k = 0; k < GROUPS; k++) {                                                            \
                 write_##A##s(found + i + k * PARTIALS, x[k]);                                                \
             }                                                                                                \
         }                                                                                                    \
-        join_lines_##name##_##t(found + i, first + i * sizeof(T), n - i, rows, pitch);                       \
+        for (const char *line = first + i * sizeof(stored); rows && i < n; rows--, line += pitch) {          \
+            T rest[GROUPS * PARTIALS];                                                                       \
+            widen_##from(rest, line, n - i);                                                                 \
+            join_lines_##name##_##t(found + i, (const char *)rest, n - i, 1, 0);                             \
+        }                                                                                                    \
     }
+#define widen_f32(to, from, n) memcpy(to, from, (n) * sizeof(float))
+#define widen_f64(to, from, n) memcpy(to, from, (n) * sizeof(double))
+#define widen_f16 load_f16_float
+#define widen_bf16 load_bf16_float
+#define ROWS_OF_f32(name, A, start)                                                                          \
+    FLOAT_ROWS(name, f32, float, f32, float, A, start)                                                       \
+    FLOAT_ROWS(name, f16, uint16_t, f32, float, A, start)                                                    \
+    FLOAT_ROWS(name, bf16, uint16_t, f32, float, A, start)
+#define ROWS_OF_f64(name, A, start) FLOAT_ROWS(name, f64, double, f64, double, A, start)
 #define SUM_BESIDE(V, M, x, y) ((x) + (y))
 #define PRODUCT_BESIDE(V, M, x, y) ((x) * (y))
 #define KEPT_BESIDE(V, M, x, y, keeps) ((V)(((M)x & (M)(keeps)) | ((M)y & ~(M)(keeps))))
 #define LARGEST_BESIDE(V, M, x, y) KEPT_BESIDE(V, M, x, y, (x >= y) | (x != x))
 #define SMALLEST_BESIDE(V, M, x, y) KEPT_BESIDE(V, M, x, y, (x <= y) | (x != x))
 
-#define NAME_FLOAT_REDUCTION(kind, t, A, D) NAMED_REDUCTION(kind, t, A, D, rows_##kind##_##t)
-#define NAME_REDUCTION(kind, t, A, D) NAMED_REDUCTION(kind, t, A, D, NULL)
-#define NAMED_REDUCTION(kind, t, A, D, whole)                                                                        \
-    {.name = #kind "." #t, .dtype = D, .item = sizeof(A), .begin = begin_##kind##_##t, .row = row_##kind##_##t, .lanes = lanes_##kind##_##t, \
-     .rows = whole, .merge = merge_##kind##_##t, .finish_row = finish_row_##kind##_##t, .finish_lanes = finish_lanes_##kind##_##t},
+#define NAME_REDUCTION(kind, t, A, D) NAMED_REDUCTION(kind, t, A, D, {row_##kind##_##t}, {lanes_##kind##_##t}, {NULL})
+#define NAME_f64_REDUCTION(kind, A, D) NAMED_REDUCTION(kind, f64, A, D, {row_##kind##_f64}, {lanes_##kind##_f64}, {rows_##kind##_f64})
+#define NAME_f32_REDUCTION(kind, A, D)                                                                       \
+    NAMED_REDUCTION(kind, f32, A, D, STORED(row_##kind), STORED(lanes_##kind), STORED(rows_##kind))
+#define STORED(function) {function##_f32, function##_f16, function##_bf16}
+#define NAMED_REDUCTION(kind, t, A, D, ...)                                                                  \
+    {#kind "." #t, D, sizeof(A), begin_##kind##_##t, __VA_ARGS__, merge_##kind##_##t, finish_row_##kind##_##t, finish_lanes_##kind##_##t, NULL, NULL},
 
 /* Where the first of the largest or smallest is; NaN comes before all numbers. */
 #define LOCATE(name, t, T, before)                                                                           \
@@ -415,8 +465,10 @@ enum { GROUPS = 2 };
     ROW_OF(min, t, T, T)
 #define ORDERED_FLOAT(t, T, I)                                                                               \
     ORDERED(t, T, -(T)INFINITY, (T)INFINITY)                                                                 \
-    FLOAT_ROWS(max, t, T, T, I, maximum_##T, LARGEST_BESIDE, -(T)INFINITY)                                   \
-    FLOAT_ROWS(min, t, T, T, I, minimum_##T, SMALLEST_BESIDE, (T)INFINITY)
+    FLOAT_TOTALS(max, t, T, T, I, maximum_##T, LARGEST_BESIDE, -(T)INFINITY)                                 \
+    FLOAT_TOTALS(min, t, T, T, I, minimum_##T, SMALLEST_BESIDE, (T)INFINITY)                                 \
+    ROWS_OF_##t(max, T, -(T)INFINITY)                                                                        \
+    ROWS_OF_##t(min, T, (T)INFINITY)
 #define LOCATED(t, T)                                                                                        \
     LOCATE(argmax, t, T, x > y || (x != x && y == y))                                                        \
     LOCATE(argmin, t, T, x < y || (x != x && y == y))
@@ -424,8 +476,10 @@ enum { GROUPS = 2 };
 #define REDUCE_FLOAT(t, T)                                                                                   \
     ACCUMULATE(sum, t, T, double, 0, x + y)                                                                  \
     ACCUMULATE(prod, t, T, double, 1, x * y)                                                                 \
-    FLOAT_ROWS(sum, t, T, double, int64_t, ADDED, SUM_BESIDE, 0)                                             \
-    FLOAT_ROWS(prod, t, T, double, int64_t, MULTIPLIED, PRODUCT_BESIDE, 1)                                   \
+    FLOAT_TOTALS(sum, t, T, double, int64_t, ADDED, SUM_BESIDE, 0)                                           \
+    FLOAT_TOTALS(prod, t, T, double, int64_t, MULTIPLIED, PRODUCT_BESIDE, 1)                                 \
+    ROWS_OF_##t(sum, double, 0)                                                                              \
+    ROWS_OF_##t(prod, double, 1)                                                                             \
     SCAN_OF(cumsum, t, T, double, 0, +)                                                                      \
     SCAN_OF(cumprod, t, T, double, 1, *)                                                                     \
     LOCATED(t, T)
@@ -454,8 +508,8 @@ ORDERED_INTEGER(b8, uint8_t, 0, 1)
 
 #define NAME_LOCATED(t) NAME_REDUCTION(argmax, t, located_argmax_##t, I64) NAME_REDUCTION(argmin, t, located_argmin_##t, I64)
 #define NAME_FLOAT_REDUCTIONS(t, T, D)                                                                       \
-    NAME_FLOAT_REDUCTION(sum, t, double, F64) NAME_FLOAT_REDUCTION(prod, t, double, F64) NAME_FLOAT_REDUCTION(max, t, T, D) \
-    NAME_FLOAT_REDUCTION(min, t, T, D)                                                                       \
+    NAME_##t##_REDUCTION(sum, double, F64) NAME_##t##_REDUCTION(prod, double, F64)                           \
+    NAME_##t##_REDUCTION(max, T, D) NAME_##t##_REDUCTION(min, T, D)                                          \
     NAME_SCAN(cumsum, t, double, D) NAME_SCAN(cumprod, t, double, D) NAME_LOCATED(t)
 #define NAME_INTEGER_REDUCTIONS(t, T, D)                                                                       \
     NAME_REDUCTION(sum, t, uint64_t, I64) NAME_REDUCTION(prod, t, uint64_t, I64) NAME_REDUCTION(max, t, T, D) NAME_REDUCTION(min, t, T, D) \
