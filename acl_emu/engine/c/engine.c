@@ -116,9 +116,12 @@ static inline int source_of(int64_t dtype, int64_t register_type, const char *me
     return half && dtype == F16 ? FROM_F16 : half && dtype == BF16 ? FROM_BF16 : -1;
 }
 
+/* From one register to the next: no power of two, lest a load wait for a store to another one that lies at the same place of its page. */
+enum { REGISTER_PITCH = TILE_BYTES + 512 };
+
 static inline char *register_of(const buffers *own, int64_t slot)
 {
-    return own->registers + (size_t)slot * TILE_BYTES;
+    return own->registers + (size_t)slot * REGISTER_PITCH;
 }
 
 /* How far it is from a row of a tile to the next, if that is the same for all; else -1. */
@@ -643,7 +646,7 @@ static int prepare_buffers(const job *work, buffers *own)
     const program *code = work->code;
     const size_t gathered = work->tile * sizeof(double) + 2 * CACHE_LINE; /* of the widest type; what repeats itself is written in vectors, beyond the end */
     const size_t block = work->loops->shape == BLOCKS ? acl_emu_block_buffers(work) : 0;
-    size_t size = (size_t)code->slots * TILE_BYTES + gathered + partial_bytes(work) + block;
+    size_t size = (size_t)code->slots * REGISTER_PITCH + gathered + partial_bytes(work) + block;
     for (int64_t k = 0; k < code->saved; k++) {
         size += saved_elements(work) * (size_t)work->saved[2 * k + 1];
     }
@@ -654,7 +657,7 @@ static int prepare_buffers(const job *work, buffers *own)
         return 0;
     }
     char *next = own->registers;
-    for (int64_t k = 0; k < code->slots; k++, next += TILE_BYTES) {
+    for (int64_t k = 0; k < code->slots; k++, next += REGISTER_PITCH) {
         own->slot[k] = next;
         own->held[k] = -1;
     }
@@ -993,7 +996,7 @@ static int is_unbuffered(const job *work)
 }
 
 /* COLUMNS: rows of a tile that are reduced where they lie. */
-enum { MOST_LINES = 64 };
+enum { MOST_LINES = 16 };
 
 /* What reductions take as it lies in memory; 0 where more is done with what is loaded. */
 static int sources_of(const job *work)

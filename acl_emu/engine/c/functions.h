@@ -345,11 +345,12 @@ INLINE float log_f32(float x)
 
 INLINE float log1p_f32(float x)
 {
-    const float whole = 1 + x, added = whole - 1, lost = (1 - (whole - added)) + (x - added); /* what the sum lost, exact */
-    float k;
-    const float m = split_f32(whole, &k), power = k < 126 ? k : 126.0f;
-    const float f = (m - 1) + lost * from_bits_f32((int32_t)((uint32_t)(127 - (int32_t)power) << 23));
-    return copysignf(log_beyond_f32(whole, log_tail_f32(f, k)), x); /* zeros keep their sign */
+    const float sum = 1 + x, added = sum - 1, lost = (1 - (sum - added)) + (x - added); /* what the sum lost, exact */
+    /* As split_f32 does, without what is below the smallest normal number: a sum is 0 or at least 2^-24. `power` stands where the exponent does. */
+    const int32_t power = (int32_t)((uint32_t)(bits_f32(sum) - bits_f32(0.707106769f)) & 0xff800000u), most = 126 << 23;
+    const float m = from_bits_f32(bits_f32(sum) - power), k = (float)(power >> 23);
+    const float f = (m - 1) + lost * from_bits_f32((127 << 23) - (power < most ? power : most));
+    return copysignf(log_beyond_f32(sum, log_tail_f32(f, k)), x); /* zeros keep their sign */
 }
 
 INLINE double split_f64(double x, double *k)
