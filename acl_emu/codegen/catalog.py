@@ -40,7 +40,12 @@ def _header(entry: Entry) -> str:
     return f"aclnnop/{short or f'aclnn_{words}.h'}"
 
 
-CORRECTED = {("aclnnGRUBackward", "hx"): ("const aclTensor*", "hx"), ("aclnnGRUBackward", "bidirectional"): ("bool", "bidirection")}
+CORRECTED = {
+    ("aclnnGRUBackward", "hx"): ("const aclTensor*", "hx"),
+    ("aclnnGRUBackward", "bidirectional"): ("bool", "bidirection"),
+    **{(f"aclnnForeach{name}Inplace", "x"): ("aclTensorList*", "xRef") for name in ("ACos", "Log", "MulScalar", "SubScalar")},
+    **{(f"aclnnForeach{name}ListInplace", "x1"): ("aclTensorList*", "x1Ref") for name in ("Add", "Sub", "Mul", "Div")},
+}
 """Parameters for which a catalogue says something else than the operator's page and its program."""
 
 

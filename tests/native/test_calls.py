@@ -258,8 +258,9 @@ IN_STEPS = (
 @pytest.mark.parametrize("operator", IN_STEPS)
 def test_rows_of_steps_are_done_in_c(operator: str, device: int) -> None:
     for shown in examples(operator):
+        smoothed = operator == "aclnnCrossEntropyLossGrad" and shown.case.arguments["labelSmoothing"]  # which numpy computes
         with emulating(shown.chip):
-            assert left_to_numpy(shown.case) == [False]
+            assert left_to_numpy(shown.case) == ([] if smoothed else [False])
 
 
 STREAMED = [(3, 40, 211, 97), (2500, 1031), (3, 1000003)]
