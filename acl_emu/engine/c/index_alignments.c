@@ -1,4 +1,7 @@
-/* Connectionist temporal classification: alignments of labels, a sequence at a time. */
+/* Connectionist temporal classification: alignments of labels, a sequence at a time.
+ *
+ * A function of its own: each step of time joins three neighbours of the step before, in logarithms, over as many labels as the sequence has. That is no
+ * scan of one function along an axis, and no graph of elements. */
 #include "alignments.h"
 #include "index.h"
 

@@ -1,4 +1,7 @@
-/* What targets choose, and the negative log likelihood there. */
+/* What targets choose, and the negative log likelihood there.
+ *
+ * A function of its own beside gather and sum: what a target chooses, its weight, and both sums of them are one pass over the targets, which finds a
+ * wrong target before anything is written. */
 #include "index_classes.h"
 
 #include <stdlib.h>

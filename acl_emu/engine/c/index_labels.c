@@ -1,4 +1,7 @@
-/* The multilabel margin loss: rows of classes, of which each has some as its own. */
+/* The multilabel margin loss: rows of classes, of which each has some as its own.
+ *
+ * A function of its own: a row's labels end at the first negative one and may repeat, and each is compared with all classes that are not among them. As
+ * gathers and element-wise steps that would be a matrix of labels by classes for every row. */
 #include "index.h"
 
 #include <stdlib.h>

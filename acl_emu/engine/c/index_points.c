@@ -1,4 +1,7 @@
-/* Points that pull on the nearest ones of another set. */
+/* Points that pull on the nearest ones of another set.
+ *
+ * A function of its own beside gather and scatter: the difference of two points is added at one and subtracted at the other as soon as it is known, where
+ * the primitives would write all differences to memory and read them twice. */
 #include "index.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /* Rows of logits and a target for each: what the cross entropy needs beside the exponentials, as steps of a chain (index_chain.c).
  *
+ * Functions of their own: with each row's logit gathered while the row is in the cache, logits are read from memory once.
+ *
  * What a row leaves to the next step is contiguous: its class (-1: the target is ignored), and doubles. */
 #include "index_classes.h"
 

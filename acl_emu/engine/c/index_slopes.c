@@ -1,5 +1,7 @@
 /* The gradient of the negative log likelihood: a value at the class of each target, 0 everywhere else. What does not fit the caches goes past
- * them: nothing is read before it is written. */
+ * them: nothing is read before it is written.
+ *
+ * A function of its own beside scatter: every byte is written once. To clear all and scatter then reads and writes each chosen cache line again. */
 #include "index_classes.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /* A linear layer over a vocabulary, a block of words at a time: what is done between the matrix products, as steps of a chain (index_chain.c).
  *
+ * Functions of their own: a block of logits is reduced, masked and looked up while the caches hold it, and never written as a matrix of all words.
+ *
  * Matrices of floats have contiguous rows, so have the numbers that steps leave to each other. A row's word is that of its target, -1 where the
  * target is masked. The order of the fields of all calls is known to aclnnop/matmul. */
 #include "index.h"
