@@ -138,13 +138,26 @@ def embedding(d: Draw) -> Arguments:
     return {"weight": d.normal((rows, width)), "indices": d.index((rows,), rows), "out": d.empty((rows, width))}
 
 
-def embedding_slope(d: Draw) -> Arguments:
-    rows, width = TABLE[d.size]
-    settings = {"numWeights": rows, "paddingIdx": 2**64 - 1, "scaleGradByFreq": False}
-    return {"grad": d.normal((rows, width)), "indices": d.index((rows,), rows), **settings, "out": d.empty((rows, width))}
+def embedding_slope(sizes: dict[str, Shape] = TABLE, times: int = 1) -> Maker:
+    """So many gradients as the table has rows, or that many times more."""
+
+    def make(d: Draw) -> Arguments:
+        rows, width = sizes[d.size]
+        settings = {"numWeights": rows, "paddingIdx": 2**64 - 1, "scaleGradByFreq": False}
+        return {
+            "grad": d.normal((times * rows, width)),
+            "indices": d.index((times * rows,), rows),
+            **settings,
+            "out": d.empty((rows, width)),
+        }
+
+    return make
 
 
-def index_add(d: Draw) -> Arguments:
-    rows, width = TABLE[d.size]
-    drawn = {"self": d.normal((rows, width)), "dim": 0, "index": d.index((2 * rows,), rows)}
-    return {**drawn, "source": d.normal((2 * rows, width)), "alpha": 1.0, "out": d.empty((rows, width))}
+def index_add(sizes: dict[str, Shape] = TABLE) -> Maker:
+    def make(d: Draw) -> Arguments:
+        rows, width = sizes[d.size]
+        drawn = {"self": d.normal((rows, width)), "dim": 0, "index": d.index((2 * rows,), rows)}
+        return {**drawn, "source": d.normal((2 * rows, width)), "alpha": 1.0, "out": d.empty((rows, width))}
+
+    return make

@@ -29,7 +29,10 @@ SCORES = {"small": (1, 2, 4, 8), "medium": (2, 8, 128, 128), "million": (4, 4, 2
 SEQUENCES = {"small": (8, 1, 8), "medium": (128, 8, 256), "million": (128, 8, 1024), "large": (512, 32, 1024)}
 POINTS = {"small": (1, 8, 2), "medium": (8, 16384, 2), "million": (16, 32768, 2), "large": (64, 131072, 2)}
 PRODUCT = {"small": (4, 8, 4), "medium": (512, 512, 512), "million": (1024, 1024, 1024), "large": (4096, 1024, 4096)}
+HEADS = {"small": (1, 2, 4, 8), "medium": (2, 8, 128, 128), "million": (4, 8, 256, 128), "large": (8, 16, 1024, 128)}
+"""Sequences, heads, steps, width."""
 TABLE = {"small": (16, 8), "medium": (4096, 256), "million": (4096, 256), "large": (65536, 256)}
+NARROW_TABLE = {"small": (16, 8), "medium": (8192, 16), "million": (32768, 16), "large": (524288, 16)}
 VOCABULARY = {"small": (8, 128, 16), "medium": (256, 2048, 256), "million": (512, 2048, 512), "large": (2048, 32768, 1024)}
 """Rows, words, width."""
 ONE_ROW = {size: (math.prod(shape),) for size, shape in MATRIX.items()}

@@ -49,7 +49,7 @@ class Call:
         self._stack.callback(acl.aclrtResetDevice, 0)
         parameters = aclnnop.find(operator).parameters
         self._outputs = [name for name, kind in parameters if kind.io != "in" and arguments[name] is not None]
-        self.arguments = [self._argument(name, kind.c_type, arguments[name]) for name, kind in parameters]
+        self.arguments = [self._argument(name, kind, arguments[name]) for name, kind in parameters]
         self.stream, status = acl.aclrtCreateStream()
         require("aclrtCreateStream", status)
         self._stack.callback(acl.aclrtDestroyStream, self.stream)
@@ -128,15 +128,22 @@ class Call:
         require("aclrtMemcpy", acl.aclrtMemcpy(block, block.nbytes, self._addresses[name], block.nbytes, acl.ACL_MEMCPY_DEVICE_TO_HOST))
         return block
 
-    def _argument(self, name: str, c_type: str, value: Any) -> Any:
+    def _tensor(self, name: str, array: Array, layout: int) -> Any:
+        block = whole(array)
+        self._sources[name], self._addresses[name] = array, self._allocate(block.nbytes)
+        self._upload(name)
+        strides, offset = place(array)
+        code = _CODES[array.dtype]
+        return acl.aclCreateTensor(array.shape, code, strides, offset, layout, (block.size,), self._addresses[name])
+
+    def _argument(self, name: str, kind: Any, value: Any) -> Any:
+        c_type = kind.c_type
         if isinstance(value, np.ndarray):
-            block = whole(value)
-            self._sources[name], self._addresses[name] = value, self._allocate(block.nbytes)
-            self._upload(name)
-            strides, offset = place(value)
-            code = _CODES[value.dtype]
-            made = acl.aclCreateTensor(value.shape, code, strides, offset, acl.ACL_FORMAT_ND, (block.size,), self._addresses[name])
+            made = self._tensor(name, value, acl.ACL_FORMAT_ND if acl.ACL_FORMAT_ND in kind.formats else acl.ACL_FORMAT_NCHW)
             self._stack.callback(acl.aclDestroyTensor, made)
+        elif "aclTensorList*" in c_type:
+            made = acl.aclCreateTensorList([self._tensor(f"{name}[{i}]", one, acl.ACL_FORMAT_ND) for i, one in enumerate(value)])
+            self._stack.callback(acl.aclDestroyTensorList, made)  # with its tensors
         elif isinstance(value, np.dtype):
             made = _CODES[value]
         elif "aclScalar*" in c_type:
@@ -145,6 +152,9 @@ class Call:
         elif "aclIntArray*" in c_type:
             made = acl.aclCreateIntArray(value)
             self._stack.callback(acl.aclDestroyIntArray, made)
+        elif "aclBoolArray*" in c_type:
+            made = acl.aclCreateBoolArray(value)
+            self._stack.callback(acl.aclDestroyBoolArray, made)
         else:
             made = value
         return made

@@ -23,6 +23,17 @@ def lay_out(array: Array, layout: str) -> Array:
     return result[..., ::2]
 
 
+def arrays(arguments: dict[str, Any]) -> dict[str, Array]:
+    """The tensors of a call by name; those of a list have a number, too."""
+    found = {}
+    for name, value in arguments.items():
+        if isinstance(value, list):
+            found |= {f"{name}[{place}]": one for place, one in enumerate(value) if isinstance(one, np.ndarray)}
+        elif isinstance(value, np.ndarray):
+            found[name] = value
+    return found
+
+
 def whole(array: Array) -> Array:
     """The memory block that a view is of."""
     while isinstance(array.base, np.ndarray):

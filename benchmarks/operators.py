@@ -23,7 +23,7 @@ from benchmarks import bounds
 from benchmarks.compare import Disagreement, agree
 from benchmarks.draw import DTYPES, SIZES, Draw
 from benchmarks.emulator import Call
-from benchmarks.layouts import LAYOUTS, lay_out
+from benchmarks.layouts import LAYOUTS, arrays, lay_out
 from benchmarks.problems import SUBJECTS, Subject
 from benchmarks.single_steps import in_single_steps
 from benchmarks.timing import Budget, Side, calls_for, in_turn
@@ -55,7 +55,8 @@ class Row:
     layout: str
     samples: dict[str, list[float]] = field(default_factory=dict)
     """By side, round by round: the emulator; torch, where it is installed and has such a kernel; torch by way of float32, for matrix
-    products of half types; the emulator on operands in order, where these are not, and without fused steps."""
+    products of half types; numpy, where a subject has it; the emulator on operands in order, where these are not, and without fused
+    steps."""
     bounds: list[float] = field(default_factory=list)
     """Pass by pass what the machine needs at least: bytes over bandwidth, or flops over the speed of a product, at their best."""
     shares: list[float] = field(default_factory=list)
@@ -91,6 +92,11 @@ class Row:
     def ratio(self) -> float | None:
         """Torch's time over the emulator's."""
         return self._over("torch")
+
+    @property
+    def numpy(self) -> float | None:
+        """Numpy's time over the emulator's."""
+        return self._over("numpy")
 
     @property
     def order(self) -> float | None:
@@ -162,15 +168,21 @@ def arguments(subject: Subject, dtype: str, size: str, layout: str) -> dict[str,
     """The arguments of one call: inputs in the layout, outputs in order."""
     io = {name: kind.io for name, kind in aclnnop.find(subject.operator).parameters}
     made = subject.make(Draw(size, DTYPES[dtype]))
-    return {name: lay_out(value, layout) if isinstance(value, np.ndarray) and io[name] != "out" else value for name, value in made.items()}
+
+    def laid(value: Any) -> Any:
+        if isinstance(value, list):
+            return [laid(one) for one in value]
+        return lay_out(value, layout) if isinstance(value, np.ndarray) else value
+
+    return {name: value if io[name] == "out" else laid(value) for name, value in made.items()}
 
 
 def bytes_moved(subject: Subject, given: dict[str, Any]) -> int:
     """Every element that matters, read or written once; one that is replaced counts twice."""
+    if subject.moved is not None:
+        return subject.moved(given)
     return sum(
-        array.size * array.itemsize * (2 if name == "selfRef" else 1)
-        for name, array in given.items()
-        if isinstance(array, np.ndarray) and name not in subject.unread
+        array.size * array.itemsize * (2 if name == "selfRef" else 1) for name, array in arrays(given).items() if name not in subject.unread
     )
 
 
@@ -194,8 +206,14 @@ class Rivalry:
 
     def inputs(self) -> dict[str, bytes]:
         """What every tensor holds now, as its elements in order."""
-        tensors = {name: getattr(self._tensors, name) for name, value in self._given.items() if isinstance(value, np.ndarray)}
-        return {name: rivals.as_array(tensor).tobytes() for name, tensor in tensors.items()}
+
+        def held(value: Any, tensor: Any) -> Any:
+            if isinstance(value, list):
+                return [held(*pair) for pair in zip(value, tensor, strict=True)]
+            return rivals.as_array(tensor) if isinstance(value, np.ndarray) else tensor
+
+        now = {name: held(value, getattr(self._tensors, name)) for name, value in self._given.items()}
+        return {name: array.tobytes() for name, array in arrays(now).items()}
 
     def results(self) -> dict[str, Any]:
         """The outputs."""
@@ -243,6 +261,11 @@ class Contest:
                 self.slowest = max(self.slowest, taken)
                 self.sides[name] = self._side(rivalry.run, rivalry.restore)
 
+    def invite_numpy(self, run: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        """Let numpy take part; it must compute the same."""
+        agree(self.expected, run(self.given), np.dtype(DTYPES[self.row.dtype]))
+        self.sides["numpy"] = Side(lambda: run(self.given))
+
     def bound(self) -> None:
         """Let the machine show what it can do."""
         if self.row.flops:
@@ -289,6 +312,8 @@ def measure(subject: Subject, dtype: str, size: str, layout: str, *, everything:
                 contest.row.note = "half tensors only with FULL=1"
         if size == "large":
             contest.bound()
+            if subject.numpy is not None:
+                contest.invite_numpy(subject.numpy)
             if subject.kind in ("element", "row") and layout == "contiguous":
                 with in_single_steps():
                     single = Contest(subject, dtype, size, layout)

@@ -7,8 +7,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks import arithmetic, losses
-from benchmarks.draw import DTYPES, IMAGES, MATRIX, ONE_ROW, PRODUCT, ROWS, SEGMENTS, SHORT_ROWS, VOCABULARY, Draw, Maker
+from benchmarks import arithmetic, losses, moves
+from benchmarks.draw import (
+    DTYPES,
+    IMAGES,
+    MATRIX,
+    NARROW_TABLE,
+    ONE_ROW,
+    PRODUCT,
+    ROWS,
+    SEGMENTS,
+    SHORT_ROWS,
+    VOCABULARY,
+    Arguments,
+    Array,
+    Draw,
+    Maker,
+    Shape,
+)
 
 
 @dataclass(frozen=True)
@@ -19,7 +35,7 @@ class Subject:
     make: Maker
     mode: str = ""
     kind: str = "element"
-    """``element``, ``row``, ``index`` or ``product``: what its work is like."""
+    """``element``, ``row``, ``move``, ``index``, ``norm``, ``convolution`` or ``product``: what its work is like."""
     exponential: bool = False
     """Whether every element takes an exponential, a logarithm or the like."""
     dtypes: tuple[str, ...] = tuple(DTYPES)
@@ -27,6 +43,12 @@ class Subject:
     """Tensors whose values the result does not depend on."""
     products: int = 0
     """Matrix products of rows × words × width in it; 1 for a plain one."""
+    lengths: dict[str, Shape] | None = None
+    """Those of its matrix products by size, where they are others."""
+    moved: Callable[[Arguments], int] | None = None
+    """Bytes that a call reads and writes, where these are not those of its tensors."""
+    numpy: Callable[[Arguments], dict[str, Array]] | None = None
+    """The same with numpy, where a large call is compared with that, too."""
     chip: str = ""
     """ACL_EMU_SOC, where the usual chip does not have the operator."""
     in_order: bool = False
@@ -39,12 +61,17 @@ class Subject:
 
     def flops(self, size: str) -> int:
         """Multiplications and additions of its matrix products."""
-        lengths = PRODUCT if self.kind == "product" and "Fused" not in self.operator else VOCABULARY
-        return 2 * self.products * math.prod(lengths[size])
+        usual = PRODUCT if self.kind == "product" and "Fused" not in self.operator else VOCABULARY
+        return 2 * self.products * math.prod((self.lengths or usual)[size])
 
 
 def _forms(operator: str, make: Callable[[int], Maker], **options: Any) -> list[Subject]:
     return [Subject(operator, make(code), mode, **options) for code, mode in ((0, "none"), (1, "mean"))]
+
+
+def _moves(operator: str, make: Maker, mode: str = "", **options: Any) -> Subject:
+    """A half type stands for both: nothing is computed."""
+    return Subject(operator, make, mode, kind="move", dtypes=("float32", "float16"), in_order=True, **options)
 
 
 _HALVES = ("float16", "bfloat16")
@@ -139,8 +166,27 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject("aclnnCtcLossBackward", losses.ctc_slope, kind="index", exponential=True),
     Subject("aclnnChamferDistanceBackward", losses.chamfer, kind="index", dtypes=("float32", "float16")),
     Subject("aclnnEmbedding", arithmetic.embedding, kind="index", in_order=True),
-    Subject("aclnnEmbeddingDenseBackward", arithmetic.embedding_slope, kind="index", dtypes=("float32",), in_order=True),
-    Subject("aclnnIndexAdd", arithmetic.index_add, kind="index", dtypes=("float32",), in_order=True),
+    Subject("aclnnEmbeddingDenseBackward", arithmetic.embedding_slope(), kind="index", dtypes=("float32",), in_order=True),
+    Subject(
+        "aclnnEmbeddingDenseBackward",
+        arithmetic.embedding_slope(NARROW_TABLE, 2),
+        "a million rows",
+        kind="index",
+        dtypes=("float32",),
+        in_order=True,
+    ),
+    Subject("aclnnIndexAdd", arithmetic.index_add(), kind="index", dtypes=("float32",), in_order=True),
+    Subject("aclnnIndexAdd", arithmetic.index_add(NARROW_TABLE), "a million rows", kind="index", dtypes=("float32",), in_order=True),
+    _moves("aclnnInplaceCopy", moves.copy, moved=moves.copied),
+    _moves("aclnnCat", moves.cat),
+    _moves("aclnnSlice", moves.slice_rows, "rows", moved=moves.sliced),
+    _moves("aclnnSlice", moves.slice_columns, "columns", moved=moves.sliced),
+    _moves("aclnnPermute", moves.permute),
+    _moves("aclnnConstantPadNd", moves.pad),
+    _moves("aclnnRepeat", moves.repeat),
+    _moves("aclnnFlip", moves.flip),
+    _moves("aclnnIndexSelect", moves.index_select),
+    Subject("aclnnNonzero", moves.nonzero, kind="index", dtypes=("float32",), in_order=True, numpy=moves.numpy_nonzero),
     Subject("aclnnMatmul", arithmetic.matmul, kind="product", products=1),
     Subject("aclnnMm", arithmetic.matmul, kind="product", products=1),
     Subject("aclnnMm", arithmetic.row_times_matrix, "one row", kind="row"),  # what counts is to read the matrix

@@ -61,6 +61,8 @@ def arguments(given: dict[str, Any]) -> SimpleNamespace:
     def convert(value: Any) -> Any:
         if isinstance(value, np.ndarray):
             return as_tensor(value)
+        if isinstance(value, list):
+            return [convert(one) for one in value]
         return _TYPES[value] if isinstance(value, np.dtype) else value
 
     return SimpleNamespace(**{name: convert(value) for name, value in given.items()})
@@ -78,6 +80,16 @@ def by_way_of_float32(rival: Rival) -> Callable[[Any], object]:
         for name in rival.wide:
             if getattr(a, name) is not None:
                 getattr(a, name).copy_(getattr(wide, name))
+
+    return run
+
+
+def _taken(call: Callable[[Any], Any], *outputs: str) -> Callable[[Any], object]:
+    """Results that are taken as they are: torch has no kernel that writes where it is told, and its ``out=`` form copies."""
+
+    def run(a: Any) -> None:
+        found = call(a)
+        vars(a).update(zip(outputs, found if isinstance(found, tuple) else (found,), strict=True))
 
     return run
 
@@ -237,6 +249,18 @@ def _mse_out(a: Any) -> None:
         _mse_first_axis(a)
 
 
+def _slice(a: Any) -> None:
+    places = [slice(None)] * a.self.dim()
+    places[a.dim] = slice(a.start, a.end, a.step)
+    a.out.copy_(a.self[tuple(places)])
+
+
+def _pad(a: Any) -> None:
+    rows, columns = a.self.shape
+    a.out.fill_(a.value)
+    a.out[a.pad[2] : a.pad[2] + rows, a.pad[0] : a.pad[0] + columns] = a.self
+
+
 RIVALS: dict[str, Rival] = {
     "aclnnLogSigmoid": Rival(lambda a: aten.log_sigmoid.out(a.self, out=a.out)),
     "aclnnLogSigmoidForward": Rival(lambda a: aten.log_sigmoid_forward.output(a.self, output=a.out, buffer=a.buffer)),
@@ -323,6 +347,15 @@ RIVALS: dict[str, Rival] = {
         lambda a: aten.embedding_dense_backward.out(a.grad, a.indices, a.numWeights, -1, a.scaleGradByFreq, out=a.out)
     ),
     "aclnnIndexAdd": Rival(lambda a: torch.index_add(a.self, a.dim, a.index, a.source, alpha=a.alpha, out=a.out)),
+    "aclnnInplaceCopy": Rival(lambda a: a.selfRef.copy_(a.src)),
+    "aclnnCat": Rival(lambda a: torch.cat(a.tensors, a.dim, out=a.out)),
+    "aclnnSlice": Rival(_slice),
+    "aclnnPermute": Rival(lambda a: a.out.copy_(a.self.permute(a.dims))),
+    "aclnnConstantPadNd": Rival(_pad, composite=True),
+    "aclnnRepeat": Rival(lambda a: a.out.unflatten(1, (a.repeats[1], -1)).copy_(a.self.unsqueeze(1))),
+    "aclnnFlip": Rival(_taken(lambda a: torch.flip(a.self, a.dims), "out")),
+    "aclnnIndexSelect": Rival(lambda a: torch.index_select(a.self, a.dim, a.index, out=a.out)),
+    "aclnnNonzero": Rival(lambda a: torch.nonzero(a.self, out=a.out)),
     "aclnnMatmul": Rival(lambda a: torch.matmul(a.self, a.mat2, out=a.out), wide=("out",)),
     "aclnnMm": Rival(lambda a: torch.mm(a.self, a.mat2, out=a.out), wide=("out",)),
     "aclnnAddmm": Rival(lambda a: torch.addmm(a.self, a.mat1, a.mat2, beta=a.beta, alpha=a.alpha, out=a.out), wide=("out",)),

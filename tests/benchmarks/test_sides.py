@@ -12,10 +12,11 @@ import pytest
 
 import acl_emu as acl
 import aclnnop.registry
-from benchmarks import operators
+from benchmarks import moves, operators
+from benchmarks.compare import Disagreement
 from benchmarks.draw import DTYPES, SIZES, Draw
 from benchmarks.emulator import Call
-from benchmarks.layouts import LAYOUTS, lay_out, whole
+from benchmarks.layouts import LAYOUTS, arrays, lay_out, whole
 from benchmarks.operators import arguments, bytes_moved, measure
 from benchmarks.problems import SUBJECTS, Subject
 
@@ -24,8 +25,8 @@ SMOOTH = next(subject for subject in SUBJECTS if subject.operator == "aclnnSmoot
 INPLACE = next(subject for subject in SUBJECTS if subject.operator == "aclnnInplaceAdd")
 
 
-def tensors(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
+def named(name: str) -> Subject:
+    return next(subject for subject in SUBJECTS if subject.name == name)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def test_what_is_measured_is_emulated_and_has_a_rival(rivals: Any) -> None:
 @pytest.mark.parametrize("size", SIZES[:2])
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
 def test_draws_can_be_repeated(subject: Subject, size: str) -> None:
-    first, second = (tensors(subject.make(Draw(size, DTYPES[subject.dtypes[0]]))) for _ in range(2))
+    first, second = (arrays(subject.make(Draw(size, DTYPES[subject.dtypes[0]]))) for _ in range(2))
     assert {name: array.tobytes() for name, array in first.items()} == {name: array.tobytes() for name, array in second.items()}
 
 
@@ -61,7 +62,7 @@ def test_layouts_hold_the_same_elements(layout: str) -> None:
 def test_the_device_gets_the_bytes(subject: Subject, layout: str) -> None:
     for dtype in subject.dtypes:
         given = arguments(subject, dtype, "small", layout)
-        before = {name: whole(array).tobytes() for name, array in tensors(given).items()}
+        before = {name: whole(array).tobytes() for name, array in arrays(given).items()}
         with Call(subject.operator, given) as call:
             assert call.inputs() == before
 
@@ -70,7 +71,7 @@ def test_torch_gets_the_bytes(rivals: Any) -> None:
     for subject, layout in itertools.product(HERE, LAYOUTS):
         for dtype in subject.dtypes:
             given = arguments(subject, dtype, "small", layout)
-            wanted = {name: array.tobytes() for name, array in tensors(given).items()}
+            wanted = {name: array.tobytes() for name, array in arrays(given).items()}
             assert operators.Rivalry(subject, given, []).inputs() == wanted, (subject.name, dtype, layout)
 
 
@@ -97,6 +98,50 @@ def test_bytes_that_must_move() -> None:
     assert bytes_moved(SMOOTH, smooth) == 4 * 512 * 512 * 2
     inplace = arguments(INPLACE, "float32", "medium", "contiguous")
     assert bytes_moved(INPLACE, inplace) == 3 * 512 * 512 * 4
+
+
+@pytest.mark.parametrize(
+    ("name", "elements"),
+    [
+        ("InplaceCopy", 2 * 512 * 512),
+        ("Cat", 2 * 512 * 512),
+        ("Slice (rows)", 2 * 256 * 512),
+        ("Slice (columns)", 2 * 4096 * 128),
+        ("Repeat", 512 * 256 + 512 * 512),
+        ("ConstantPadNd", 512 * 512 + 516 * 528),
+    ],
+)
+def test_bytes_that_moves_read_and_write(name: str, elements: int) -> None:
+    subject = named(name)
+    for dtype in subject.dtypes:
+        assert bytes_moved(subject, arguments(subject, dtype, "medium", "contiguous")) == elements * np.dtype(DTYPES[dtype]).itemsize
+
+
+@pytest.mark.parametrize("subject", [s for s in SUBJECTS if s.kind == "move"], ids=lambda subject: subject.name)
+def test_moves_of_large_calls_have_runs_of_256_bytes(subject: Subject) -> None:
+    """The shortest row of any tensor; the borders that a call adds are no runs."""
+    for dtype in subject.dtypes:
+        assert min(array.shape[-1] * array.itemsize for array in arrays(subject.make(Draw("large", DTYPES[dtype]))).values()) >= 256
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_tensors_of_a_list_are_laid_out_too(layout: str) -> None:
+    first, second = arguments(named("Cat"), "float32", "medium", layout)["tensors"]
+    assert first.flags.c_contiguous == second.flags.c_contiguous == (layout == "contiguous")
+    with Call("aclnnCat", arguments(named("Cat"), "float32", "medium", layout)) as call:
+        call.run()
+        np.testing.assert_array_equal(call.results()["out"], np.concatenate([first, second], -1))
+
+
+def test_numpy_is_timed_where_it_computes_the_same() -> None:
+    contest = operators.Contest(named("Nonzero"), "float32", "medium", "contiguous")
+    with contest.call:
+        contest.invite_numpy(moves.numpy_nonzero)
+        row = contest.result()
+        assert row.numpy is not None
+        assert len(row.samples["numpy"]) == len(row.samples["emulator"])
+        with pytest.raises(Disagreement):
+            contest.invite_numpy(lambda given: {"out": np.argwhere(given["self"])[::-1]})
 
 
 class FakeRivals:
