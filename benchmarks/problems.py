@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks import arithmetic, losses, moves
+from benchmarks import arithmetic, layers, losses, moves
 from benchmarks.draw import (
     DTYPES,
     IMAGES,
@@ -72,6 +72,10 @@ def _forms(operator: str, make: Callable[[int], Maker], **options: Any) -> list[
 def _moves(operator: str, make: Maker, mode: str = "", **options: Any) -> Subject:
     """A half type stands for both: nothing is computed."""
     return Subject(operator, make, mode, kind="move", dtypes=("float32", "float16"), in_order=True, **options)
+
+
+def _convolution(layer: layers.Layer, mode: str, **options: Any) -> Subject:
+    return Subject("aclnnConvolution", layers.convolution(layer), mode, kind="convolution", dtypes=("float32",), in_order=True, **options)
 
 
 _HALVES = ("float16", "bfloat16")
@@ -187,6 +191,29 @@ SUBJECTS: tuple[Subject, ...] = (
     _moves("aclnnFlip", moves.flip),
     _moves("aclnnIndexSelect", moves.index_select),
     Subject("aclnnNonzero", moves.nonzero, kind="index", dtypes=("float32",), in_order=True, numpy=moves.numpy_nonzero),
+    Subject("aclnnLayerNorm", layers.layer_norm, kind="norm", in_order=True),
+    Subject(
+        "aclnnLayerNormBackward",
+        layers.layer_norm_slope(everything=True),
+        kind="norm",
+        in_order=True,
+        unread=("biasOptional",),
+        dtypes=("float32",),  # torch adds up half gradients of the weight with half precision
+    ),
+    Subject(
+        "aclnnLayerNormBackward",
+        layers.layer_norm_slope(everything=False),
+        "of the input",
+        kind="norm",
+        in_order=True,
+        unread=("biasOptional",),
+        dtypes=_HALVES,
+    ),
+    Subject("aclnnRmsNorm", layers.rms_norm, kind="norm", in_order=True),
+    Subject("aclnnGroupNorm", layers.group_norm, kind="norm", in_order=True),
+    Subject("aclnnBatchNorm", layers.batch_norm, "training", kind="norm", in_order=True),
+    *(_convolution(layer, mode, products=1, lengths=layer.lengths()) for mode, layer in layers.LAYERS.items()),
+    _convolution(layers.DEPTHWISE, "3x3, each of 128 channels"),  # what counts is to read and to write the images
     Subject("aclnnMatmul", arithmetic.matmul, kind="product", products=1),
     Subject("aclnnMm", arithmetic.matmul, kind="product", products=1),
     Subject("aclnnMm", arithmetic.row_times_matrix, "one row", kind="row"),  # what counts is to read the matrix

@@ -261,6 +261,23 @@ def _pad(a: Any) -> None:
     a.out[a.pad[2] : a.pad[2] + rows, a.pad[0] : a.pad[0] + columns] = a.self
 
 
+def _layer_norm_backward(a: Any) -> Any:
+    return aten.native_layer_norm_backward(
+        a.gradOut, a.input, a.normalizedShape, a.mean, a.rstd, a.weightOptional, a.biasOptional, a.outputMask
+    )
+
+
+def _batch_norm(a: Any) -> None:
+    """``saveInvstd`` holds the variance, in spite of its name."""
+    tensors, settings = (a.input, a.weight, a.bias, a.runningMean, a.runningVar), (a.training, a.momentum, a.eps)
+    aten.native_batch_norm.out(*tensors, *settings, out=a.output, save_mean=a.saveMean, save_invstd=a.saveInvstd)
+    a.saveInvstd.square_().reciprocal_().sub_(a.eps)
+
+
+def _convolution(a: Any) -> Any:
+    return aten.convolution(a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.transposed, a.outputPadding, a.groups)
+
+
 RIVALS: dict[str, Rival] = {
     "aclnnLogSigmoid": Rival(lambda a: aten.log_sigmoid.out(a.self, out=a.out)),
     "aclnnLogSigmoidForward": Rival(lambda a: aten.log_sigmoid_forward.output(a.self, output=a.out, buffer=a.buffer)),
@@ -356,6 +373,26 @@ RIVALS: dict[str, Rival] = {
     "aclnnFlip": Rival(_taken(lambda a: torch.flip(a.self, a.dims), "out")),
     "aclnnIndexSelect": Rival(lambda a: torch.index_select(a.self, a.dim, a.index, out=a.out)),
     "aclnnNonzero": Rival(lambda a: torch.nonzero(a.self, out=a.out)),
+    "aclnnLayerNorm": Rival(
+        _taken(
+            lambda a: aten.native_layer_norm(a.input, a.normalizedShape, a.weightOptional, a.biasOptional, a.eps),
+            "out",
+            "meanOutOptional",
+            "rstdOutOptional",
+        )
+    ),
+    "aclnnLayerNormBackward": Rival(_taken(_layer_norm_backward, "gradInputOut", "gradWeightOut", "gradBiasOut")),
+    "aclnnRmsNorm": Rival(_taken(lambda a: aten._fused_rms_norm(a.x, a.gamma.shape, a.gamma, a.epsilon), "yOut", "rstdOut")),
+    "aclnnGroupNorm": Rival(
+        _taken(
+            lambda a: aten.native_group_norm(a.self, a.gamma, a.beta, a.N, a.C, a.HxW, a.group, a.eps),
+            "out",
+            "meanOut",
+            "rstdOut",
+        )
+    ),
+    "aclnnBatchNorm": Rival(_batch_norm),
+    "aclnnConvolution": Rival(_taken(_convolution, "output")),
     "aclnnMatmul": Rival(lambda a: torch.matmul(a.self, a.mat2, out=a.out), wide=("out",)),
     "aclnnMm": Rival(lambda a: torch.mm(a.self, a.mat2, out=a.out), wide=("out",)),
     "aclnnAddmm": Rival(lambda a: torch.addmm(a.self, a.mat1, a.mat2, beta=a.beta, alpha=a.alpha, out=a.out), wide=("out",)),

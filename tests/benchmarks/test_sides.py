@@ -124,6 +124,18 @@ def test_moves_of_large_calls_have_runs_of_256_bytes(subject: Subject) -> None:
         assert min(array.shape[-1] * array.itemsize for array in arrays(subject.make(Draw("large", DTYPES[dtype]))).values()) >= 256
 
 
+@pytest.mark.parametrize(
+    ("name", "flops"),
+    [
+        ("Mm", 2 * 4096 * 1024 * 4096),
+        ("Convolution (3x3, 64 to 64)", 2 * (8 * 56 * 56) * (64 * 9) * 64),
+        ("Convolution (7x7 by steps of 2, 3 to 64)", 2 * (8 * 112 * 112) * (3 * 49) * 64),
+    ],
+)
+def test_multiplications_of_products(name: str, flops: int) -> None:
+    assert named(name).flops("large") == flops
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_tensors_of_a_list_are_laid_out_too(layout: str) -> None:
     first, second = arguments(named("Cat"), "float32", "medium", layout)["tensors"]
