@@ -102,7 +102,7 @@ def measure(*, full: bool, checkout: Path | None) -> dict[str, Any]:
 def publish(found: dict[str, Any]) -> None:
     """The page, the picture, and the targets on the terminal."""
     rows = [Row(**row) for row in found["operators"]]
-    verdicts = targets.of_operators(rows)
+    verdicts = targets.of_operators(rows) + targets.of_layers(rows)
     verdicts += targets.of_small_calls(found["small"]) if "small" in found else []
     verdicts += targets.of_scale(found["scale"]) if "scale" in found else []
     verdicts += targets.of_base(found["base"]) if "base" in found else []

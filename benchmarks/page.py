@@ -246,10 +246,11 @@ operations, which moves a point along the roof, not away from it.
 """
 
 _TERMS = """\
-Share of bound: bytes that must be read or written once, over the bandwidth of the best copy in the same rounds; for matrix products their
-operations, over the speed of the best float32 product. An operator that only reads can be faster than a copy. Large operands have 16 M
-elements, the fused ones 2048 rows, 32768 words, 1024 wide. Torch is called in its `out=` form; † marks what takes it several calls. A dash:
-torch has no such kernel, or it was left out. × in order: the time over that of the same call on operands in order, in the same rounds.
+Share of bound: bytes that must be read or written once, over the bandwidth of the best copy in the same rounds; for matrix products and
+convolutions across channels their operations, over the speed of the best float32 product. An operator that only reads can be faster than a
+copy. Large operands have 16 M elements, the fused ones 2048 rows, 32768 words, 1024 wide; convolutions have 8 images. Torch is called in
+its `out=` form; where that only copies a result, it is taken as it is. † marks what takes it several calls. A dash: torch has no such
+kernel, or it was left out. × in order: the time over that of the same call on operands in order, in the same rounds.
 """
 
 

@@ -19,6 +19,10 @@ GAIN = 1.7
 """How much faster two threads are than one, where the memory is not the limit."""
 LIMIT = 0.8
 """What share of a copy's bandwidth a call with two threads has at least, if the memory is."""
+TWICE = 1 / 2
+"""Torch's time over the emulator's, where that may take twice as long."""
+SORTS = ("Sort", "Topk", "Nonzero")
+SCATTERED = ("EmbeddingDenseBackward (a million rows)", "IndexAdd (a million rows)")
 SLOWER = 1.5
 """How much longer a call may take than that of another checkout."""
 OVERLAP = 1.5
@@ -37,6 +41,10 @@ class Verdict:
 
 def _itself(value: float) -> float:
     return value
+
+
+def _inverse(value: float) -> float:
+    return 1 / value
 
 
 def _each(
@@ -81,8 +89,35 @@ def of_operators(rows: Sequence[Row]) -> list[Verdict]:
         _each("NLLLoss2dBackward: at least 3 × torch", (r for r in large if r.subject == "NLLLoss2dBackward"), lambda r: r.ratio, 3.0),
         _each("fused cross entropy: at least 0.8 of the sgemm bound", fused, lambda r: r.share, 0.8),
         _each("fused cross entropy: at least 3 × torch with half tensors (medium; large with FULL=1)", products, lambda r: r.ratio, 3.0),
-        _each("transposed inputs: at most 1.5 × the contiguous time", strided, lambda r: r.order, 1 / 1.5, lambda value: 1 / value),
+        _each("transposed inputs: at most 1.5 × the contiguous time", strided, lambda r: r.order, 1 / 1.5, _inverse),
         _each("above 64 K elements: never slower than torch", (r for r in rows if r.size != "small"), lambda r: r.ratio, 1.0),
+    ]
+
+
+def of_layers(rows: Sequence[Row]) -> list[Verdict]:
+    """Moves, sorts, scattered sums, norms and convolutions; large calls."""
+    large = [row for row in rows if row.size == "large" and row.layout == "contiguous"]
+    convolutions = [row for row in large if row.kind == "convolution"]
+    sorts = [row for row in large if row.subject.partition(" ")[0] in SORTS]
+    against_numpy = [row.numpy for row in large if row.subject == "Nonzero"]
+    return [
+        _each(
+            "moves in runs of 256 bytes and more: at least 0.7 of the bandwidth",
+            (r for r in large if r.kind == "move"),
+            lambda r: r.share,
+            0.7,
+        ),
+        _one("Nonzero of 16 M elements: at least 1.0 × numpy", against_numpy[0] if against_numpy else None, lambda x: x >= 1.0),
+        _each("Sort, Topk and Nonzero of 16 M elements: at most 2 × torch's time", sorts, lambda r: r.ratio, TWICE, _inverse),
+        _each("scatter-add of 1 M rows: at least 1.0 × torch", (r for r in large if r.subject in SCATTERED), lambda r: r.ratio, 1.0),
+        _each("norms, all dtypes: at least 1.0 × torch", (r for r in large if r.kind == "norm"), lambda r: r.ratio, 1.0),
+        _each(
+            "convolution, 3x3, 64 to 64 channels: at least 0.5 of the sgemm bound",
+            (r for r in convolutions if r.subject == "Convolution (3x3, 64 to 64)"),
+            lambda r: r.share,
+            0.5,
+        ),
+        _each("convolutions: at most 2 × torch's time", convolutions, lambda r: r.ratio, TWICE, _inverse),
     ]
 
 

@@ -9,11 +9,12 @@ import pytest
 
 from benchmarks import page, roofline, targets
 from benchmarks.operators import Row
+from benchmarks.problems import SUBJECTS
 
 
 def row(subject: str = "Add", emulator: float = 0.010, bound: float | None = 0.009, **changes: Any) -> Row:
     """Measured in one round; sides that are named, besides torch, take part."""
-    sides = {side: changes.pop(side, usual) for side, usual in (("torch", 0.012), ("contiguous", None), ("single", None))}
+    sides = {side: changes.pop(side, usual) for side, usual in (("torch", 0.012), ("numpy", None), ("contiguous", None), ("single", None))}
     samples = {side: [seconds] for side, seconds in {"emulator": emulator, **sides}.items() if seconds is not None}
     usual = {"kind": "element", "exponential": False, "dtype": "float32", "size": "large", "layout": "contiguous", "bytes": 3 << 26}
     bounds = {"bounds": [bound], "shares": [bound / emulator]} if bound is not None else {}
@@ -21,7 +22,7 @@ def row(subject: str = "Add", emulator: float = 0.010, bound: float | None = 0.0
 
 
 def verdict(rows: list[Row], beginning: str) -> targets.Verdict:
-    (found,) = [one for one in targets.of_operators(rows) if one.target.startswith(beginning)]
+    (found,) = [one for one in targets.of_operators(rows) + targets.of_layers(rows) if one.target.startswith(beginning)]
     return found
 
 
@@ -43,6 +44,23 @@ def verdict(rows: list[Row], beginning: str) -> targets.Verdict:
         ("transposed", [row(layout="transposed", emulator=0.0151, contiguous=0.010)], False),
         ("above 64 K", [row(), row(size="medium", torch=0.0099)], False),
         ("above 64 K", [row(), row(size="small", torch=0.0001)], True),
+        ("moves", [row("Cat", kind="move", bound=0.0071), row("Flip", kind="move", size="medium", bound=0.001)], True),
+        ("moves", [row("Cat", kind="move", bound=0.0071), row("Flip", kind="move", dtype="float16", bound=0.0069)], False),
+        ("moves", [row()], None),
+        ("Nonzero of 16 M", [row("Nonzero", kind="index", numpy=0.011)], True),
+        ("Nonzero of 16 M", [row("Nonzero", kind="index", numpy=0.009)], False),
+        ("Nonzero of 16 M", [row("Nonzero", kind="index")], None),
+        ("Sort, Topk and Nonzero", [row("Sort (rows)", kind="index", torch=0.0051), row("NLLLoss", kind="index", torch=0.001)], True),
+        ("Sort, Topk and Nonzero", [row("Nonzero", kind="index", torch=0.0049)], False),
+        ("scatter-add", [row("IndexAdd (a million rows)", kind="index", torch=0.011), row("IndexAdd", kind="index", torch=0.001)], True),
+        ("scatter-add", [row("EmbeddingDenseBackward (a million rows)", kind="index", torch=0.009)], False),
+        ("norms", [row("RmsNorm", kind="norm"), row("RmsNorm", kind="norm", size="medium", torch=0.001)], True),
+        ("norms", [row("RmsNorm", kind="norm"), row("LayerNorm", kind="norm", dtype="bfloat16", torch=0.009)], False),
+        ("convolution, 3x3, 64", [row("Convolution (3x3, 64 to 64)", kind="convolution", bound=0.0051)], True),
+        ("convolution, 3x3, 64", [row("Convolution (3x3, 64 to 64)", kind="convolution", bound=0.0049)], False),
+        ("convolution, 3x3, 64", [row("Convolution (1x1, 256 to 64)", kind="convolution", bound=0.0049)], None),
+        ("convolutions", [row("Convolution (1x1, 256 to 64)", kind="convolution", torch=0.0051)], True),
+        ("convolutions", [row("Convolution (1x1, 256 to 64)", kind="convolution", torch=0.0049)], False),
     ],
 )
 def test_targets(beginning: str, rows: list[Row], met: bool | None) -> None:
@@ -55,6 +73,19 @@ def test_a_target_that_is_missed_says_by_whom() -> None:
 
 def test_what_is_too_slow_transposed_is_told_as_the_target_is() -> None:
     assert verdict([row(layout="transposed", emulator=0.02, contiguous=0.01)], "transposed").found.endswith("Add float32 transposed 2.00")
+
+
+def test_a_row_that_takes_longer_than_it_may_is_told_as_the_target_is() -> None:
+    found = verdict([row("Sort (rows)", kind="index", emulator=0.03, torch=0.01)], "Sort, Topk and Nonzero").found
+    assert found == "0 of 1; misses: Sort (rows) float32 3.00"
+
+
+def test_the_targets_of_layers_name_what_is_measured() -> None:
+    measured = {subject.name for subject in SUBJECTS}
+    assert measured.issuperset(targets.SCATTERED)
+    assert measured.issuperset({"Nonzero", "Convolution (3x3, 64 to 64)"})
+    assert {name.partition(" ")[0] for name in measured}.issuperset(targets.SORTS)
+    assert {subject.kind for subject in SUBJECTS}.issuperset({"move", "norm", "convolution"})
 
 
 def test_passes_are_joined_round_by_round() -> None:
