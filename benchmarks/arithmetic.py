@@ -80,11 +80,13 @@ def sort(sizes: dict[str, Shape]) -> Maker:
 
 
 def topk(sizes: dict[str, Shape]) -> Maker:
+    """No two elements are equal."""
+
     def make(d: Draw) -> Arguments:
         shape = sizes[d.size]
         k = min(50, shape[-1])
         return {
-            "self": d.normal(shape),
+            "self": d.distinct(shape),
             "k": k,
             "dim": -1,
             "largest": True,

@@ -74,6 +74,11 @@ class Draw:
         values -= np.log(np.exp(values).sum(axis=-1, keepdims=True))
         return values.astype(self.dtype, copy=False)
 
+    def distinct(self, shape: Shape) -> Array:
+        """Whole numbers from 0 on, each once: up to 16 M of them are exact in float32."""
+        self._seed += 1
+        return _order(self._seed, math.prod(shape)).reshape(shape).astype(self.dtype)
+
     def index(self, shape: Shape, count: int, dtype: Any = np.int64) -> Array:
         """Numbers from 0 to ``count - 1``."""
         self._seed += 1
@@ -98,6 +103,11 @@ def _normal(seed: int, shape: Shape) -> Array:
 @lru_cache(maxsize=3)
 def _uniform(seed: int, shape: Shape) -> Array:
     return np.random.default_rng(seed).random(shape, np.float32)
+
+
+@lru_cache(maxsize=1)
+def _order(seed: int, count: int) -> Array:
+    return np.random.default_rng(seed).permutation(np.arange(count, dtype=np.float32))
 
 
 Arguments = dict[str, Any]

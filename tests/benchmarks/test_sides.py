@@ -50,6 +50,12 @@ def test_draws_can_be_repeated(subject: Subject, size: str) -> None:
     assert {name: array.tobytes() for name, array in first.items()} == {name: array.tobytes() for name, array in second.items()}
 
 
+@pytest.mark.parametrize("size", ["medium", "large"])
+def test_what_is_drawn_without_ties_has_none(size: str) -> None:
+    values = named("Topk (rows)").make(Draw(size, np.float32))["self"]
+    assert np.array_equal(np.sort(values, axis=None), np.arange(values.size))
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts_hold_the_same_elements(layout: str) -> None:
     x = np.arange(24.0).reshape(2, 3, 4)
