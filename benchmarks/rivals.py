@@ -268,7 +268,7 @@ def _layer_norm_backward(a: Any) -> Any:
 
 
 def _batch_norm(a: Any) -> None:
-    """``saveInvstd`` holds the variance, in spite of its name."""
+    """``saveInvstd`` holds variances on the usual chip."""
     tensors, settings = (a.input, a.weight, a.bias, a.runningMean, a.runningVar), (a.training, a.momentum, a.eps)
     aten.native_batch_norm.out(*tensors, *settings, out=a.output, save_mean=a.saveMean, save_invstd=a.saveInvstd)
     a.saveInvstd.square_().reciprocal_().sub_(a.eps)
