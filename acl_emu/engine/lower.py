@@ -96,8 +96,6 @@ class _Lowering:
 
     def program(self) -> Program:
         """All of it."""
-        loads_late = any(step.code == "load" for phase in self.phases[1:] for step in phase.tiles)
-        stores_early = any(step.code == "store" for phase in self.phases[:-1] for step in (*phase.tiles, *phase.row))
         if self.slots > MOST_SLOTS or sum(len(phase.accumulators) for phase in self.phases) > MOST_ACCUMULATORS:
             raise Uncapturable("too large a graph")
         return Program(
@@ -111,7 +109,6 @@ class _Lowering:
             self.axes,
             ordered=any(node.op in SCANS or node.op.startswith("arg") for node in self.nodes),
             in_parts=bool(self.axes) and len(self.phases) == 1 and all(node in self.rows for node in self.outputs),
-            in_place=not (loads_late and stores_early),
             unbuffered=self._is_unbuffered(),
         )
 
@@ -144,15 +141,26 @@ class _Lowering:
 
     def _operands(self) -> list[Operand]:
         read = {node.detail for node in self.nodes if node.op == "input"}
-        operands = [Operand(layout.dtype, unread=index not in read) for index, layout in enumerate(self.layouts[: self.reads])]
-        for layout, node, shape in zip(self.layouts[self.reads :], self.outputs, self.shapes, strict=True):
+        turns = self._turns()
+        operands = [
+            Operand(layout.dtype, unread=index not in read, turn=turns.get(index, 0))
+            for index, layout in enumerate(self.layouts[: self.reads])
+        ]
+        for index, (layout, node, shape) in enumerate(zip(self.layouts[self.reads :], self.outputs, self.shapes, strict=True), self.reads):
             if long_axes(layout.shape) != long_axes(shape):
                 raise Uncapturable("a result that is broadcast when it is stored")
             axes = iter(axis for axis, length in enumerate(shape) if length != 1)
             of_rows = node in self.rows
             own = tuple(-1 if length == 1 else len(shape) - 1 - next(axes) for length in layout.shape)
-            operands.append(Operand(layout.dtype, of_rows=of_rows, axes=own))
+            operands.append(Operand(layout.dtype, of_rows=of_rows, axes=own, turn=turns[index]))
         return operands
+
+    def _turns(self) -> dict[int, int]:
+        """When each operand is loaded for the last time, or stored: a result may lie on a read that is not loaded any more."""
+        turns: dict[int, int] = {}
+        for turn, steps in enumerate(steps for phase in self.phases for steps in (phase.tiles, phase.row)):
+            turns.update((step.y, turn) for step in steps if step.code in ("load", "store"))
+        return turns
 
     def _is_unbuffered(self) -> bool:
         """Whether tiles are read and written where they are, in one step."""

@@ -16,7 +16,7 @@ MOST_DIMS, MOST_OPERANDS, MOST_SLOTS, MOST_ACCUMULATORS = 8, 32, 64, 16
 DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
 _STEP_CODES = ("call", "load", "cast", "store", "reduce", "scan", "finish", "spread", "call_late", "unless_late", "skip")
 _CODES = {name: code for code, name in enumerate(_STEP_CODES)}
-_HEADER_WORDS, _CONSTANT_AT, _CONSTANT_WORDS = 23, 16, 4
+_HEADER_WORDS, _CONSTANT_AT, _CONSTANT_WORDS = 22, 15, 4
 """Words of a header and of a constant, whose value is the last; and where the header says where constants begin."""
 
 
@@ -64,6 +64,8 @@ class Operand(NamedTuple):
     of_rows: bool = False
     axes: tuple[int, ...] = ()
     """Of a write: the axis of the domain that each of its own is, counted from the end, from 0; -1 where it has length 1."""
+    turn: int = 0
+    """When it is loaded for the last time, or stored: twice the phase, and one more where that is done when a row is through."""
 
 
 class Constant(NamedTuple):
@@ -97,7 +99,6 @@ class Program:
     """That are reduced, counted from the end, from -1 on."""
     ordered: bool
     in_parts: bool
-    in_place: bool
     unbuffered: bool
 
     def numbers(self) -> bytes:
@@ -133,7 +134,7 @@ class Program:
         header = [
             *(places.pop(), self.reads, len(self.operands), self.slots, len(self.constants), len(self.saved), len(accumulators)),
             *(len(self.phases), self.width, sum(1 << (-1 - axis) for axis in self.axes)),
-            *map(int, (self.ordered, self.in_parts, self.in_place, self.unbuffered)),
+            *map(int, (self.ordered, self.in_parts, self.unbuffered)),
             len(parts[-1]),
             *places,
         ]
@@ -157,7 +158,7 @@ def layout_numbers(layouts: Sequence[Layout]) -> bytes:
 
 def _operand(operand: Operand) -> list[int]:
     filler = [-1] * (MOST_DIMS - len(operand.axes))
-    return [code_of(operand.dtype), int(operand.unread), int(operand.of_rows), *operand.axes, *filler]
+    return [code_of(operand.dtype), int(operand.unread), int(operand.of_rows), operand.turn, *operand.axes, *filler]
 
 
 def _constant(constant: Constant) -> list[int]:

@@ -448,12 +448,14 @@ void acl_emu_run_line(const job *work, buffers *own, int64_t outer, size_t n)
 /* Some rows, each of them in tiles, or all in one tile, through all phases. */
 static void run_some_rows(const job *work, buffers *own, int64_t row, int64_t rows)
 {
-    const int64_t inner = work->loops->inner, tile = (int64_t)work->tile;
+    const int64_t inner = work->loops->inner, tile = (int64_t)work->tile, run = work->loops->run;
     for (int64_t p = 0; p < work->code->phases; p++) {
         const phase *now = &work->phases[p];
         begin_phase(work, own, now, (size_t)rows);
-        for (int64_t first = 0; first < inner; first += tile) {
-            const place at = {.outer = row, .rows = rows, .first = first, .n = (size_t)(inner - first < tile ? inner - first : tile)};
+        for (int64_t first = 0, n; first < inner; first += n) {
+            const int64_t left = run - first % run;
+            n = left < tile ? left : tile;
+            const place at = {.outer = row, .rows = rows, .first = first, .n = (size_t)n};
             run_tile(work, own, now, &at);
         }
         const place all = {.outer = row, .rows = rows, .n = 1};
@@ -903,7 +905,7 @@ static int overlapping(const job *work)
             if (k == w || work->operands[k].unread || other >= end || other + work->operands[k].extent <= begin) {
                 continue;
             }
-            const int same = k < code->reads && other == begin && code->in_place && work->operands[w].item == work->operands[k].item &&
+            const int same = k < code->reads && other == begin && work->operands[k].turn <= work->operands[w].turn && work->operands[w].item == work->operands[k].item &&
                              !memcmp(&work->operands[w].outer, &work->operands[k].outer, 2 * sizeof(range_view));
             if (!same && !interleaved(work, w, k)) {
                 return 1;

@@ -17,6 +17,7 @@ enum {
     LEAST_RUN = 48,           /* elements that lie side by side in all operands, from which on they are worked on where they are */
     LEAST_MIXED_RUN = 512,    /* the same where other operands are gathered anyway */
     LEAST_COLUMN_RUN = 32,
+    LEAST_ROW_RUN = 128,
     STRIP = 512,              /* columns that go through all phases together */
     SAVED_BYTES = 1 << 20,     /* of what is saved of columns from one phase to the next */
     PART_ROWS = 512,          /* of the parts that tall columns are cut into, at least; and how many elements these have */
@@ -298,7 +299,7 @@ static int64_t run_of(const planner *all, const axes *inner, int64_t shape)
             run = shape == MAP ? run : least_of(run, range.length[last]);
         }
     }
-    const int64_t least = shape == COLUMNS ? LEAST_COLUMN_RUN : mixed ? LEAST_MIXED_RUN : LEAST_RUN;
+    const int64_t least = shape == COLUMNS ? LEAST_COLUMN_RUN : shape == ROWS ? LEAST_ROW_RUN : mixed ? LEAST_MIXED_RUN : LEAST_RUN;
     return run >= least ? run : whole;
 }
 
@@ -436,9 +437,11 @@ EXPORT int64_t acl_emu_engine_nest(const program *code, const layout *layouts, i
     if (loops->shape == ROWS && code->in_parts && !code->ordered && loops->inner > TOTAL_ELEMENTS) {
         loops->shape = TOTALS;
     }
-    loops->run = loops->shape == ROWS || loops->shape == BLOCKS ? loops->inner : run_of(&all, &inner, loops->shape);
+    const int whole = loops->shape == BLOCKS || (loops->shape == ROWS && loops->inner <= tile); /* rows that share a tile, or fill one, are gathered */
+    loops->run = whole ? loops->inner : run_of(&all, &inner, loops->shape);
     for (int64_t k = 0; k < code->operands; k++) {
         views[k] = (operand_view){.dtype = all.operands[k].dtype, .item = item_in(&all, k), .extent = extent_of(&all, k), .unread = all.operands[k].unread};
+        views[k].turn = all.operands[k].turn;
         views[k].outer = range_of(&all, k, &outer, 1);
         views[k].inner = range_of(&all, k, &inner, loops->shape != BLOCKS);
         if (loops->shape == BLOCKS && (views[k].unread || (!views[k].inner.stride[0] && !views[k].inner.stride[1]))) {

@@ -44,6 +44,7 @@ typedef struct {
     int64_t dtype;
     int64_t unread;         /* a read that no result depends on */
     int64_t of_rows;        /* a write with one number for each row */
+    int64_t turn;           /* when it is loaded for the last time, or stored: a result may lie exactly on a read whose turn is not later */
     int64_t axes[MOST_DIMS]; /* of a write: the axis of the domain that each of its own is, counted from the end, from 0; -1: of length 1 */
 } program_operand;
 
@@ -59,7 +60,6 @@ typedef struct {
     int64_t axes;  /* that are reduced, as bits, counted from the end */
     int64_t ordered;  /* these are one axis, gone along in order */
     int64_t in_parts; /* parts of a row can be worked on independently: one phase, and nothing but reduced results */
-    int64_t in_place; /* a result may lie exactly on a read */
     int64_t unbuffered; /* registers hold nothing that is not loaded or stored, where that lies in memory as it is */
     int64_t late;  /* how many late steps there are; their addresses are at late_at */
     int64_t operand_at, constant_at, saved_at, accumulator_at, phase_at, step_at, pool_at, late_at;
@@ -79,7 +79,7 @@ typedef struct {
 typedef struct {
     int64_t dtype, item;
     int64_t extent; /* bytes from the address on that may be touched */
-    int64_t unread;
+    int64_t unread, turn; /* as the program says */
     range_view outer, inner;
 } operand_view;
 
