@@ -196,10 +196,11 @@ def permuted(operand: Operand, *axes: int) -> Operand:
 
 @aclnnConvolution.example
 def examples() -> Iterator[Example]:
-    """Plain, with groups, gaps and borders; two sides; few channels and many."""
+    """Plain, with groups, gaps and borders; two sides; few channels and many; each channel on its own."""
     yield example((2, 3, 6, 7), (4, 3, 3, 2), FLOAT16, (2, 4, 4, 6), bias=True)
     yield example((2, 20, 7, 5), (6, 20, 3, 3), FLOAT, (2, 6, 4, 5), stride=[2, 1], padding=[1, 1])
     yield example((1, 4, 9, 9), (8, 2, 3, 2), BF16, (1, 8, 6, 9), groups=2, dilation=[2, 1], padding=[0, 1, 1, 0])
+    yield example((2, 3, 6, 7), (3, 1, 3, 3), FLOAT, (2, 3, 6, 7), groups=3, padding=[1, 1], bias=True)
 
 
 @aclnnConvolution.example_on(Product.A950, Product.A3, Product.A2)

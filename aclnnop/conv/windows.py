@@ -32,6 +32,10 @@ _FEW_CHANNELS = 16
 """With fewer, a product for each place is not worth it: the places are put together to columns."""
 _COLUMNS = 1 << 18
 """Numbers of these columns that are worked on at once."""
+_FEW_RESULTS = 4
+"""Of a channel that is convolved on its own: up to so many its products are summed element by element."""
+_PLACES = 9
+"""Places of the kernel whose products are summed at once, element by element."""
 
 Three = tuple[int, int, int]
 
@@ -161,7 +165,8 @@ def scratch_of(window: Window, sheets: Sheets) -> dict[str, tuple[tuple[int, ...
 
 def correlation(x: Operand, weight: Operand, bias: Operand | None, out: Operand, window: Window, taken: Taken) -> Plan:
     """``out``: the sums of the products of ``weight`` with the windows of ``x``, plus ``bias`` of each channel."""
-    return planned(correlate, (x, weight, bias), out, window, sheets_of(window, x, out), taken)
+    alone = x.shape[1] == window.groups > 1 and out.shape[1] <= _FEW_RESULTS * window.groups and taken is Taken.UNCHANGED
+    return planned(correlate, (x, weight, bias), out, window, sheets_of(window, x, out, together=not alone), taken, alone=alone)
 
 
 def correlation_in_blocks(x: Operand, weight: Operand, bias: Operand | None, out: Operand, window: Window, taken: Taken) -> Plan:
@@ -295,8 +300,9 @@ def correlate(
     rows: Array,
     taps: Array,
     columns: Array | None = None,
+    alone: bool = False,
 ) -> None:
-    """Block by block: the sums over all places of the kernel."""
+    """Block by block: the sums over all places of the kernel; ``alone``: every channel has a kernel of its own."""
     images, results = lifted(numbers(x, types[0])), lifted(out)
     place_by_place(numbers(weight, types[1]), taps)
     places = results.shape[2:]
@@ -305,13 +311,29 @@ def correlate(
         count = block.stop - block.start
         fill(sheet, images[block], window, sheets)
         length = reach(count, places, sheets)
-        if columns is not None:
+        if alone:
+            add_up(sheet, taps, rows[..., :length], window, sheets)
+        elif columns is not None:
             for part in chunks(length, columns):
                 matmul(taps, put_together(sheet, columns, part, window, sheets), rows[..., part], taken=taken)
         else:
             for number, (place, shift) in enumerate(window.each_tap(sheets.grid)):
                 matmul(taps[number], sheet[place][..., shift : shift + length], rows[..., :length], add=number > 0, taken=taken)
         store(results_in(rows, results.shape[1], count, places, sheets).swapaxes(0, 1), bias, results[block], types[-1])
+
+
+def add_up(sheet: Array, taps: Array, rows: Array, window: Window, sheets: Sheets) -> None:
+    """The sums of channels that are convolved on their own: no matrix has more than one column."""
+    met = [sheet[place][..., shift : shift + rows.shape[-1]] for place, shift in window.each_tap(sheets.grid)]
+    for first in range(0, len(met), _PLACES):
+        some = slice(first, first + _PLACES)
+        apply(summed, (*met[some], *taps[some], *([rows] if first else [])), (rows,), places=len(met[some]))
+
+
+def summed(*arrays: Array, places: int) -> Any:
+    """What places of the kernel meet, times the kernel there, one after the other; added to what is there already."""
+    products = [met * factor for met, factor in zip(arrays[:places], arrays[places : 2 * places], strict=True)]
+    return sum(products[1:], products[0]) if len(arrays) == 2 * places else sum(products, arrays[-1])
 
 
 def correlate_in_blocks(x: Array, weight: Array, bias: Array | None, out: Array, *, shape: Sequence[int], **settings: Any) -> None:

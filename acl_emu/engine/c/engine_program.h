@@ -91,7 +91,7 @@ typedef struct {
     int64_t outer, inner;
     int64_t block; /* BLOCKS: length of its last dimension but one; COLUMNS: rows of a part */
     int64_t lanes; /* COLUMNS: of a unit */
-    int64_t run;   /* of the inner range, as many elements lie side by side in memory: units of COLUMNS and TOTALS and tiles of MAP are cut within them */
+    int64_t run;   /* of the inner range, as many elements lie side by side in memory: units of COLUMNS and TOTALS, tiles of MAP and ROWS are cut within them */
     int64_t folded; /* COLUMNS: those of the domain, where some rows of them are one row of the nest; else 0 */
     int64_t last;   /* and elements of the last row of the nest */
     int64_t elements;
