@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,32 @@ def test_rows_in_place() -> None:
         native.apply(normalized, [values], [expected])
         native.apply(normalized, [values], [values])
         assert_same(values, expected)
+
+
+def following(x: Array, before: Array) -> tuple[Array, Array]:
+    mean = x.sum(axis=(0, 2), keepdims=True) / 64
+    return x - mean, before + mean
+
+
+def scaled(x: Array, factor: Array) -> tuple[Array, Array]:
+    mean = x.sum(axis=(0, 2), keepdims=True) / 64
+    return (x - mean) * factor, mean
+
+
+@pytest.mark.parametrize("shape", [(2, 9, 2000), (3, 50, 5), (40, 300, 1)], ids=str)
+def test_a_number_of_each_row_in_place(shape: tuple[int, ...]) -> None:
+    """Before the elements, which are read again, are through; not where it is read again, too."""
+    x = buffer(np.dtype(np.float32))[: math.prod(shape)].reshape(shape)
+    for kernel, refusing in ((following, False), (scaled, True)):
+        numbers = np.arange(shape[1], dtype=np.float32).reshape(1, -1, 1)
+        expected = np.empty_like(x), np.empty_like(numbers)
+        native.apply(kernel, [x, numbers], list(expected))
+        found = np.empty_like(x)
+        assert refused(kernel, [x, numbers], [found, numbers]) == refusing
+        if refusing:
+            native.apply(kernel, [x, numbers], [found, numbers])
+        assert_same(found, expected[0])
+        assert_same(numbers, expected[1])
 
 
 @pytest.mark.parametrize("distance", [-20_000, -9, -1, 1, 3, 1000])

@@ -131,6 +131,17 @@ def test_convolutions_of_any_shape(device: int, data: st.DataObject) -> None:
     within(result, golden, terms, math.prod(weight.shape[1:]))
 
 
+@pytest.mark.parametrize(("results", "kernel", "stride"), [(40, 3, 1), (40, 5, 2), (80, 5, 1), (400, 3, 1)])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_each_channel_on_its_own(results: int, kernel: int, stride: int, dtype: Any, device: int) -> None:
+    geometry = Geometry((stride, stride), (kernel // 2, kernel // 2), (1, 1), 40)
+    x, weight, bias = numbers((3, 40, 20, 31), dtype, 1), numbers((results, 1, kernel, kernel), dtype, 2), numbers((results,), dtype, 3)
+    both = forward(*(array.astype(np.float64) for array in (x, weight)), geometry)
+    terms = forward(*(np.abs(array.astype(np.float64)) for array in (x, weight)), geometry) + np.abs(channel_shape(bias, 4))
+    result = conv(x, weight, bias, np.ones(both.shape, dtype), geometry).run()
+    within(result, both + channel_shape(bias, 4), terms, kernel * kernel)
+
+
 @given(st.data())
 def test_transposed_convolutions_of_any_shape(device: int, data: st.DataObject) -> None:
     geometry, kernel, _ = data.draw(geometries())

@@ -285,6 +285,26 @@ def test_batch_norm(dtype: Any, training: bool, device: int, data: st.DataObject
     compare(Case("aclnnBatchNorm", arguments), batch_norm(wide(arguments)), data.draw(layouts))
 
 
+@pytest.mark.parametrize("shape", [(3, 5, 30, 37), (7, 20, 11, 13), (2, 3, 700), (900, 40)], ids=str)
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("layout", range(4))
+def test_batch_norm_of_long_channels(shape: tuple[int, ...], dtype: Any, layout: int, device: int) -> None:
+    channels = shape[1:2]
+    arguments = {
+        "input": numbers(shape, dtype, 1, 3),
+        "weight": numbers(channels, FLOAT, 2),
+        "bias": numbers(channels, FLOAT, 3),
+        "runningMean": numbers(channels, FLOAT, 4),
+        "runningVar": np.abs(numbers(channels, FLOAT, 5)),
+        "training": True,
+        "momentum": 0.1,
+        "eps": 1e-5,
+        "output": np.zeros(shape, dtype),
+        **{name: np.zeros(channels, FLOAT) for name in ("saveMean", "saveInvstd")},
+    }
+    compare(Case("aclnnBatchNorm", arguments), batch_norm(wide(arguments)), layout)
+
+
 FAR = {
     "aclnnLayerNorm": ("input", "out"),
     "aclnnGroupNorm": ("self", "out"),
