@@ -16,7 +16,7 @@ from acl_emu.runtime import memory
 
 PATH = Path(__file__).resolve().parents[1] / "lib64" / "libacl_emu_engine.so"
 DONE = 0
-_NEST_WORDS, _VIEW_WORDS = 12, 39
+_NEST_WORDS, _VIEW_WORDS = 12, 40
 """Of a nest and of each of its operands, in engine_program.h."""
 _SHORT = 8192
 """Elements of a nest that is through before another thread could have used the interpreter."""

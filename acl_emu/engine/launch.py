@@ -220,13 +220,17 @@ class Together:
                 plan.kernel(*own, workspace)
 
 
-def cast_directly(plan: Plan) -> Plan:
-    """The same plan of a kernel that does nothing but cast what it reads to what it writes, done by the engine where that can."""
+def cast_directly(plan: Plan, between: tuple[Operand, Operand] | None = None) -> Plan:
+    """The same plan of a kernel that does nothing but cast what it reads to what it writes, done by the engine where that can.
+
+    A kernel that also moves elements casts ``between`` two views of its operands, whose strides may be negative.
+    """
     (read,), (write,) = plan.reads, plan.writes
-    nest = compiled_cast(_layout(read), _layout(write))
+    source, target = between or (read, write)
+    nest = compiled_cast(_layout(source), _layout(target))
     if nest is None or plan.kernel is None:
         return plan
-    return Plan(Native(nest, (read,), (write,), 0, plan.kernel), (read,), (write,), plan.workspace, in_blocks=plan.in_blocks)
+    return Plan(Native(nest, (source,), (target,), 0, plan.kernel), (read,), (write,), plan.workspace, in_blocks=plan.in_blocks)
 
 
 def _cast(source: Array, to: Array, dtype: DType) -> Array:

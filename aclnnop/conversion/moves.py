@@ -56,6 +56,15 @@ def narrowed(operand: Operand, axis: int, start: int, length: int, step: int = 1
     return window(operand, shape, strides, shift if length else 0)
 
 
+def mirrored(operand: Operand, axes: Sequence[int]) -> Operand:
+    """All elements in reverse order along some axes: for the engine alone, which takes negative strides."""
+    strides = list(operand.view.strides)
+    shift = sum((operand.shape[axis] - 1) * strides[axis] for axis in axes)
+    for axis in axes:
+        strides[axis] = -strides[axis]
+    return window(operand, operand.shape, strides, shift)
+
+
 def copied(source: Operand, target: Operand) -> Plan:
     """A copy between tensors of one shape and one type."""
     if 0 in target.shape:

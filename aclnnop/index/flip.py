@@ -15,7 +15,9 @@ from acl_emu.spec import (
     Out,
     Plan,
     Product,
+    cast_directly,
     mapped,
+    nothing,
     numbers,
     operator,
     require,
@@ -23,6 +25,7 @@ from acl_emu.spec import (
     same_shape,
     wrap_dim,
 )
+from aclnnop.conversion.moves import mirrored
 
 TYPES = (FLOAT16, FLOAT, INT32, INT16, INT64, BOOL, INT8, UINT8, DOUBLE, COMPLEX64, COMPLEX128, BF16)
 
@@ -34,8 +37,13 @@ def aclnnFlip(self: Annotated[Operand, In(*TYPES)], dims: IntArrayIn, out: Annot
     same_shape(self, out)
     axes = tuple(wrap_dim(dim, self, "dims") for dim in dims.values)
     require(len(set(axes)) == len(axes), f"dims is {dims}, expected every dimension once for {self.name} of shape {list(self.shape)}")
+    if 0 in out.shape:
+        return nothing()
     axes = axes if self.rank else ()
-    return mapped(flipped, reads=(self,), writes=(out,), dtype=self.dtype, raw=(self,), axes=axes)
+    plan = mapped(flipped, reads=(self,), writes=(out,), dtype=self.dtype, raw=(self,), axes=axes)
+    # Memory is best read upwards: rows are written in reverse order, and only elements that lie side by side are read so.
+    beside = [axis for axis in axes if self.view.strides[axis] == 1]
+    return cast_directly(plan, (mirrored(self, beside), mirrored(out, [axis for axis in axes if axis not in beside])))
 
 
 @aclnnFlip.example

@@ -458,3 +458,39 @@ def test_what_no_result_depends_on_may_lie_in_any_way(kernel: Any, transposed: b
     values = [numbers(300, 500, seed=seed) for seed in range(3)]
     inputs = [laid_out(one, way) for one, way in zip(values, ("transposed" if transposed else "plain", layout, "plain"), strict=True)]
     assert_same(run(kernel, inputs, np.zeros((300, 500), np.float32)), kernel(*values))
+
+
+def unchanged(x: Array) -> Array:
+    return x
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.int64])
+@pytest.mark.parametrize("shape", [(7,), (70_001,), (513, 300), (5, 600, 40), (300, 64, 48)], ids=str)
+def test_reverse_order(shape: tuple[int, ...], dtype: Any) -> None:
+    """Negative strides, of what is read and of what is written."""
+    x = np.random.default_rng(1).integers(-99, 99, shape).astype(dtype)
+    for axes in itertools.chain.from_iterable(itertools.combinations(range(x.ndim), count) for count in range(1, x.ndim + 1)):
+        expected = np.flip(x, axes)
+        read, written, turned = np.empty_like(x), np.empty_like(x), np.empty(shape[::-1], dtype)
+        run(unchanged, [expected], read, dtype=dtype)
+        run(unchanged, [x], np.flip(written, axes), dtype=dtype)
+        run(unchanged, [expected.T], turned, dtype=dtype)
+        assert_same(read, expected)
+        assert_same(written, expected)
+        assert_same(turned, expected.T)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.bool_, np.int64])
+@pytest.mark.parametrize("width", [48, 100, 128, 5000])
+def test_copies_with_gaps_between_runs(width: int, dtype: Any) -> None:
+    """Runs that both sides have, or one; within the caches and beyond, for one thread and some."""
+    for rows, threads in itertools.product((3, 2_000, 6_000_000 // width), (1, 3)):
+        x = np.random.default_rng(1).integers(0, 2, (rows, width + 50)).astype(dtype)
+        within, dense, spaced = x[:, 7 : 7 + width], np.empty((rows, width), dtype), np.zeros((rows, 2, width + 9), dtype)
+        with threads_are(threads):
+            run(unchanged, [within], dense, dtype=dtype)
+            run(unchanged, [within], spaced[:, 1, 5 : 5 + width], dtype=dtype)
+        assert_same(dense, within)
+        assert_same(spaced[:, 1, 5 : 5 + width], within)
+        spaced[:, 1, 5 : 5 + width] = 0
+        assert not spaced.any()

@@ -145,3 +145,17 @@ def test_an_output_whose_elements_lie_on_each_other() -> None:
     assert nest_of(shifted, [values, values], [repeated]) is None
     native.apply(shifted, [values, values], [repeated])
     assert_same(out[0], np.arange(8, dtype=np.float32) * np.float32(1.5))
+
+
+def unchanged(x: Array) -> Array:
+    return x
+
+
+def test_reverse_order() -> None:
+    """Elements before the first one count, too."""
+    memory = np.arange(2 * COUNT, dtype=np.float32)
+    first, second = memory[:COUNT], memory[COUNT:]
+    for reads, writes in ((first[::-1], first), (first, first[::-1]), (memory[:-1][::-1], memory[1:]), (memory[1:], memory[:-1][::-1])):
+        assert refused(unchanged, [reads], [writes])
+    assert not refused(unchanged, [second[::-1]], [first])
+    assert_same(first, second[::-1].copy())

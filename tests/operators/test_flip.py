@@ -39,6 +39,12 @@ def test_values(device: int, data: st.DataObject) -> None:
     assert flip(x, dims).run(data.draw(layouts)).tobytes() == x[index].tobytes()
 
 
+@pytest.mark.parametrize("dims", [[0], [1], [2], [0, 2], [0, 1, 2]], ids=str)
+def test_large(device: int, dims: list[int]) -> None:
+    x = numbers((40, 30, 100), np.dtype(np.float32), 1, 9)
+    assert flip(x, dims).run().tobytes() == np.flip(x, dims).tobytes()
+
+
 def test_a_tensor_without_dimensions_has_one_of_length_one(device: int) -> None:
     for dims in ([], [0], [-1]):
         assert flip(np.array(7.0), dims).run() == 7

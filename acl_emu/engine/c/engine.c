@@ -159,6 +159,8 @@ static void load_rows(const job *work, buffers *own, int64_t index, int64_t regi
     const operand_view *operand = &work->operands[index];
     const size_t size = at->n * (size_t)item_of(register_type);
     const int ready = lies_ready(work, index), one = is_one(operand);
+    /* In reverse order, of the type of the register: nothing is written behind what is gathered, so it can be gathered there. */
+    const int reversed = operand->inner.stride[operand->inner.count - 1] == -operand->item && is_same(operand->dtype, register_type, work->memory[index]);
     if (one && !work->transposed[index] && at->rows > 1 && row_step(&operand->outer, at) == operand->item) { /* a number for each row, side by side */
         acl_emu_engine_tiles->cast[register_type][operand->dtype](own->gathered, base_of(work, index, at->outer), (size_t)at->rows);
         acl_emu_engine_tiles->spread[item_of(register_type)](to, own->gathered, at->n, (size_t)at->rows);
@@ -174,6 +176,8 @@ static void load_rows(const job *work, buffers *own, int64_t index, int64_t regi
             }
         } else if (ready) {
             acl_emu_engine_tiles->cast[register_type][operand->dtype](to, find_row(work, own, index, &row, &step), at->n);
+        } else if (reversed) {
+            acl_emu_move_range(operand, base_of(work, index, row.outer), at->first, at->n, to, 0);
         } else {
             acl_emu_move_range(operand, base_of(work, index, row.outer), at->first, at->n, own->gathered, 0);
             acl_emu_engine_tiles->cast[register_type][operand->dtype](to, own->gathered, at->n);
@@ -423,11 +427,59 @@ static void run_tile(const job *work, buffers *own, const phase *now, const plac
 
 /* Units of work */
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many runs follow each other at the same distance, from the one that begins at an element on. */
+static int64_t even_runs(const operand_view *operand, int64_t first, int64_t run, int64_t *pitch)
+{
+    const range_view *inner = &operand->inner;
+    const int64_t last = inner->count - 1;
+    if (last == 0 || inner->length[last] > run) {
+        *pitch = run * operand->item;
+        return last == 0 ? INT64_MAX : (inner->length[last] - first % inner->length[last]) / run;
+    }
+    *pitch = inner->stride[last - 1];
+    return inner->length[last - 1] - first / run % inner->length[last - 1];
+}
+
+/* A copy in runs, one right after the other: a processor that has little to do between them reads ahead over the gaps. */
+static void copy_map(const job *work, int64_t row, int64_t begin, int64_t end)
+{
+    const operand_view *read = &work->operands[0], *written = &work->operands[1];
+    const int64_t run = work->loops->run, item = read->item;
+    for (int64_t first = begin, done; first < end; first += done) {
+        const char *from = base_of(work, 0, row) + offset_of(&read->inner, first);
+        char *to = base_of(work, 1, row) + offset_of(&written->inner, first);
+        const int64_t within = run - first % run, most = (end - first) / run;
+        int64_t from_pitch = 0, to_pitch = 0, count = 1, size = least(within, end - first);
+        if (within == run && most) {
+            const int64_t even_from = even_runs(read, first, run, &from_pitch), even_to = even_runs(written, first, run, &to_pitch);
+            count = least(most, least(even_from, even_to));
+            size = run;
+        }
+        for (int64_t k = 0; k < count; k++) {
+            if (work->streamed) {
+                acl_emu_engine_tiles->stream(to + k * to_pitch, from + k * from_pitch, (size_t)(size * item));
+            } else {
+                memcpy(to + k * to_pitch, from + k * from_pitch, (size_t)(size * item));
+            }
+        }
+        done = count * size;
+    }
+}
+
 static void run_map(const job *work, buffers *own, int64_t unit)
 {
     const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length, tile = (int64_t)work->tile, run = work->loops->run;
     int64_t end = begin + work->unit_length;
     end = end < work->loops->inner ? end : work->loops->inner;
+    if (work->copied) {
+        copy_map(work, row, begin, end);
+        return;
+    }
     for (int64_t first = begin, n; first < end; first += n) {
         n = end - first < tile ? end - first : tile;
         if (run < work->loops->inner) {
@@ -894,18 +946,23 @@ static int interleaved(const job *work, int64_t one, int64_t other)
     return !meets(&all, 0, work->memory[one] - work->memory[other]);
 }
 
+static const char *lowest(const job *work, int64_t operand)
+{
+    return work->memory[operand] - work->operands[operand].before;
+}
+
 /* Whether some write lies partly on another operand: then a result may only be stored when all of it has been computed. */
 static int overlapping(const job *work)
 {
     const program *code = work->code;
     for (int64_t w = code->reads; w < code->operands; w++) {
-        const char *begin = work->memory[w], *end = begin + work->operands[w].extent;
+        const char *begin = lowest(work, w), *end = begin + work->operands[w].extent;
         for (int64_t k = 0; k < code->operands; k++) {
-            const char *other = work->memory[k];
+            const char *other = lowest(work, k);
             if (k == w || work->operands[k].unread || other >= end || other + work->operands[k].extent <= begin) {
                 continue;
             }
-            const int same = k < code->reads && other == begin && work->operands[k].turn <= work->operands[w].turn && work->operands[w].item == work->operands[k].item &&
+            const int same = k < code->reads && work->memory[k] == work->memory[w] && work->operands[k].turn <= work->operands[w].turn && work->operands[w].item == work->operands[k].item &&
                              !memcmp(&work->operands[w].outer, &work->operands[k].outer, 2 * sizeof(range_view));
             if (!same && !interleaved(work, w, k)) {
                 return 1;
@@ -960,6 +1017,18 @@ static void shorten_tile(job *work)
             work->tile = fitting < work->tile ? fitting : work->tile;
         }
     }
+}
+
+/* MAP: whether nothing is done but to copy runs of bytes. */
+static int is_copy(const job *work)
+{
+    const step *s = work->steps + work->phases->tile_begin;
+    const operand_view *read = &work->operands[0], *written = &work->operands[1];
+    if (work->code->operands != 2 || work->code->reads != 1 || work->phases->tile_end - work->phases->tile_begin != 2 || read->unread) {
+        return 0;
+    }
+    const int plain = s[0].code == LOAD && s[1].code == STORE && s[0].x == s[1].x && s[0].x != BOOL8 && read->dtype == s[0].x && written->dtype == s[0].x;
+    return plain && work->memory[0] != work->memory[1] && work->loops->run < work->loops->inner && lies_in_row(work->loops, read) && lies_in_row(work->loops, written);
 }
 
 /* Rows of a tile, so that one has enough to do. */
@@ -1056,6 +1125,7 @@ static int divide(job *work, int64_t threads)
     switch (loops->shape) {
     case MAP:
         work->units = loops->outer * work->chunks;
+        work->copied = is_copy(work);
         work->tile *= is_unbuffered(work) ? LONG_TILE : 1;
         break;
     case BLOCKS: acl_emu_divide_blocks(work, threads); break;
@@ -1103,10 +1173,12 @@ static int64_t run_nest(const int64_t *numbers, const int64_t *addresses, int on
         .pool = code + head->pool_at,
     };
     for (int64_t k = 0; k < head->operands; k++) {
-        work.memory[k] = on_host ? (char *)addresses[k] : region_locate(regions, addresses[k], work.operands[k].extent);
-        if (!work.memory[k]) {
+        const int64_t address = addresses[k] - work.operands[k].before;
+        char *found = on_host ? (char *)address : region_locate(regions, address, work.operands[k].extent);
+        if (!found) {
             return -1 - k;
         }
+        work.memory[k] = found + work.operands[k].before;
     }
     if (overlapping(&work)) {
         return OVERLAP;

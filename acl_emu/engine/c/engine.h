@@ -98,6 +98,7 @@ typedef struct {
     void (*put_steps[2])(void *to, int64_t step, const void *from, size_t n);
     /* Elements `stride` bytes apart, each as many times in a row; by how often their size doubles. The last vector may go beyond the end. */
     void (*repeat[4])(char *to, const char *from, int64_t stride, size_t n, size_t times);
+    void (*reverse[4])(char *to, const char *last, size_t n); /* elements in a row, from the last to the first; by how often their size doubles */
     /* Lines of some bytes, from `stride` to `pitch` apart; of the first `prefetched` the one that lies `ahead` lines on is prefetched. */
     void (*copy_lines)(char *to, int64_t pitch, const char *from, int64_t stride, int64_t count, int64_t size, int64_t ahead, int64_t prefetched);
     void (*stream)(char *to, const char *from, size_t size); /* a copy past the caches; a fence has to follow */

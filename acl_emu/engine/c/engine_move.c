@@ -22,9 +22,14 @@ static void copy_elements(char *to, int64_t to_pitch, int64_t to_stride, const c
     }
 }
 
+static int doublings(int64_t item)
+{
+    return item == 1 ? 0 : item == 2 ? 1 : item == 4 ? 2 : 3;
+}
+
 static void repeat(char *to, const char *from, int64_t stride, int64_t n, int64_t times, int64_t item)
 {
-    acl_emu_engine_tiles->repeat[item == 1 ? 0 : item == 2 ? 1 : item == 4 ? 2 : 3](to, from, stride, (size_t)n, (size_t)times);
+    acl_emu_engine_tiles->repeat[doublings(item)](to, from, stride, (size_t)n, (size_t)times);
 }
 
 static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t from_stride, size_t n, int64_t item)
@@ -42,6 +47,14 @@ static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t 
     }
     if (to_stride == item && from_stride == 0) {
         repeat(to, from, 0, 1, (int64_t)n, item);
+        return;
+    }
+    if (to_stride == item && from_stride == -item) {
+        acl_emu_engine_tiles->reverse[doublings(item)](to, from, n);
+        return;
+    }
+    if (from_stride == item && to_stride == -item) {
+        acl_emu_engine_tiles->reverse[doublings(item)](to - (int64_t)(n - 1) * item, from + (int64_t)(n - 1) * item, n);
         return;
     }
     if (to_stride == item && is_step(from_stride, item)) {

@@ -4,6 +4,7 @@
  * reduced axes, some rows or a part of one at a time (ROWS, TOTALS), or along the other axes, an accumulator for each column (COLUMNS): as memory lies. */
 #include "engine_program.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -123,6 +124,12 @@ static int64_t length_of(const planner *all, const axes *some)
     return length;
 }
 
+/* Bytes between neighbours along an axis, whichever of them lies first. */
+static int64_t distance(const planner *all, int64_t operand, int64_t axis)
+{
+    return llabs(all->view[operand][axis]);
+}
+
 /* Axes from the widest stride of an operand to the narrowest: those that the loops should have outside and inside. */
 static axes ordered_axes(const planner *all, int64_t operand, int64_t reduced, int by_stride)
 {
@@ -132,7 +139,7 @@ static axes ordered_axes(const planner *all, int64_t operand, int64_t reduced, i
             continue;
         }
         int64_t place = found.count++;
-        for (; place && by_stride && all->view[operand][found.axis[place - 1]] < all->view[operand][axis]; place--) {
+        for (; place && by_stride && distance(all, operand, found.axis[place - 1]) < distance(all, operand, axis); place--) {
             found.axis[place] = found.axis[place - 1];
         }
         found.axis[place] = axis;
@@ -165,8 +172,8 @@ static int64_t narrowest(const planner *all, int64_t operand)
 {
     int64_t found = -1;
     for (int64_t axis = 0; axis < all->rank; axis++) {
-        const int64_t stride = all->view[operand][axis];
-        if (all->domain[axis] != 1 && stride && (found < 0 || stride < all->view[operand][found])) {
+        const int64_t stride = distance(all, operand, axis);
+        if (all->domain[axis] != 1 && stride && (found < 0 || stride < distance(all, operand, found))) {
             found = axis;
         }
     }
@@ -214,7 +221,7 @@ static int64_t transposed_axis(const planner *all, const axes *order)
     for (int64_t k = 0; k < all->code->operands; k++) {
         for (int64_t n = 0; n + 1 < order->count && is_used(all, k); n++) {
             const int64_t axis = order->axis[n], item = item_in(all, k);
-            if (all->view[k][axis] == item && all->domain[axis] >= BLOCK_SIDE && all->view[k][last] > item) {
+            if (all->view[k][axis] == item && all->domain[axis] >= BLOCK_SIDE && distance(all, k, last) > item) {
                 return axis;
             }
         }
@@ -244,8 +251,8 @@ static int in_columns(const planner *all, int64_t leader, const axes *reduced, c
 {
     int64_t along = -1;
     for (int64_t axis = 0; axis < all->rank; axis++) {
-        const int64_t stride = all->domain[axis] == 1 ? 0 : all->view[leader][axis];
-        if (stride && (along < 0 || stride < all->view[leader][along] || (stride == all->view[leader][along] && (all->reduced >> axis & 1)))) {
+        const int64_t stride = all->domain[axis] == 1 ? 0 : distance(all, leader, axis);
+        if (stride && (along < 0 || stride < distance(all, leader, along) || (stride == distance(all, leader, along) && (all->reduced >> axis & 1)))) {
             along = axis;
         }
     }
@@ -361,11 +368,13 @@ static int64_t column_lanes(const planner *all, int64_t tile, int64_t rows, int6
     return most_of(16, least_of(lanes, parts_of(columns, strips * 16) * 16));
 }
 
-static int64_t extent_of(const planner *all, int64_t operand)
+/* Bytes of an operand that lie before its first element, or all from its lowest to its highest. */
+static int64_t extent_of(const planner *all, int64_t operand, int before)
 {
-    int64_t extent = item_in(all, operand);
+    int64_t extent = before ? 0 : item_in(all, operand);
     for (int64_t a = 0; a < all->layouts[operand].rank; a++) {
-        extent += (all->layouts[operand].shape[a] - 1) * all->layouts[operand].stride[a];
+        const int64_t stride = all->layouts[operand].stride[a];
+        extent += stride < 0 || !before ? (all->layouts[operand].shape[a] - 1) * llabs(stride) : 0;
     }
     return extent;
 }
@@ -440,8 +449,9 @@ EXPORT int64_t acl_emu_engine_nest(const program *code, const layout *layouts, i
     const int whole = loops->shape == BLOCKS || (loops->shape == ROWS && loops->inner <= tile); /* rows that share a tile, or fill one, are gathered */
     loops->run = whole ? loops->inner : run_of(&all, &inner, loops->shape);
     for (int64_t k = 0; k < code->operands; k++) {
-        views[k] = (operand_view){.dtype = all.operands[k].dtype, .item = item_in(&all, k), .extent = extent_of(&all, k), .unread = all.operands[k].unread};
-        views[k].turn = all.operands[k].turn;
+        views[k] = (operand_view){.dtype = all.operands[k].dtype, .item = item_in(&all, k), .unread = all.operands[k].unread, .turn = all.operands[k].turn};
+        views[k].extent = extent_of(&all, k, 0);
+        views[k].before = extent_of(&all, k, 1);
         views[k].outer = range_of(&all, k, &outer, 1);
         views[k].inner = range_of(&all, k, &inner, loops->shape != BLOCKS);
         if (loops->shape == BLOCKS && (views[k].unread || (!views[k].inner.stride[0] && !views[k].inner.stride[1]))) {

@@ -78,7 +78,8 @@ typedef struct {
 
 typedef struct {
     int64_t dtype, item;
-    int64_t extent; /* bytes from the address on that may be touched */
+    int64_t extent; /* bytes that may be touched, and how many of them lie before the address: where strides are negative */
+    int64_t before;
     int64_t unread, turn; /* as the program says */
     range_view outer, inner;
 } operand_view;
@@ -133,6 +134,7 @@ typedef struct {
     int64_t group;          /* ROWS: those that are transposed together; else 0 */
     int64_t block_rows, block_columns; /* BLOCKS: of a unit, and columns that are worked on at a time */
     int transposed_later;              /* BLOCKS: results, while the rows of the next block are worked on */
+    int copied;      /* MAP: nothing is done but to copy runs of bytes */
     int64_t chunks;  /* MAP, TOTALS: units of a row; COLUMNS: parts of all rows */
     char *partials;  /* TOTALS, COLUMNS in parts: accumulators of each unit */
     int timed;      /* some late step has not been compiled */

@@ -384,6 +384,29 @@ REPEAT(repeat_2, uint16_t)
 REPEAT(repeat_4, uint32_t)
 REPEAT(repeat_8, uint64_t)
 
+/* Vector by vector, each turned around in registers. */
+#define REVERSE(name, type)                                                              \
+    static void name(char *to, const char *last, size_t n)                               \
+    {                                                                                    \
+        enum { MANY = VECTOR_BYTES / sizeof(type) };                                     \
+        size_t i = 0;                                                                    \
+        for (; i + MANY <= n; i += MANY) {                                               \
+            type forth[MANY], back[MANY];                                                \
+            memcpy(forth, last - (i + MANY - 1) * sizeof(type), sizeof forth);           \
+            for (size_t k = 0; k < MANY; k++) {                                          \
+                back[k] = forth[MANY - 1 - k];                                           \
+            }                                                                            \
+            memcpy(to + i * sizeof(type), back, sizeof back);                            \
+        }                                                                                \
+        for (; i < n; i++) {                                                             \
+            memcpy(to + i * sizeof(type), last - i * sizeof(type), sizeof(type));        \
+        }                                                                                \
+    }
+REVERSE(reverse_1, uint8_t)
+REVERSE(reverse_2, uint16_t)
+REVERSE(reverse_4, uint32_t)
+REVERSE(reverse_8, uint64_t)
+
 static void copy_lines(char *to, int64_t pitch, const char *from, int64_t stride, int64_t count, int64_t size, int64_t ahead, int64_t prefetched)
 {
     const int64_t whole = size / CACHE_LINE * CACHE_LINE;
@@ -473,6 +496,7 @@ const tile_code TILES = {
     .take_steps = {take_steps_2, take_steps_4},
     .put_steps = {put_steps_2, put_steps_4},
     .repeat = {repeat_1, repeat_2, repeat_4, repeat_8},
+    .reverse = {reverse_1, reverse_2, reverse_4, reverse_8},
     .copy_lines = copy_lines,
     .stream = stream,
     .vector_bytes = VECTOR_BYTES,
