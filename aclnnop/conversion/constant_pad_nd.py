@@ -1,6 +1,6 @@
 """aclnnConstantPadNd: a tensor with a border of one number."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -62,14 +62,19 @@ def aclnnConstantPadNd(
     shape_is(out, shape, "self and the padding")
     if 0 in out.shape:
         return nothing()
-    for pair in range(len(counts) // 2):
+    slabs: list[tuple[slice, ...]] = []
+    inside: list[slice] = [slice(None)] * (self.rank - len(counts) // 2)
+    for pair in reversed(range(len(counts) // 2)):
         axis = self.rank - 1 - pair
         before, behind = counts[2 * pair], counts[2 * pair + 1]
         kept = max(0, self.shape[axis] + min(before, 0) + min(behind, 0))
         inner = narrowed(inner, axis, max(-before, 0), kept)
         target = narrowed(target, axis, max(before, 0), kept)
+        start, end = max(before, 0), max(before, 0) + kept
+        slabs += [(*inside, part) for part in (slice(0, start), slice(end, shape[axis])) if part.start < part.stop]
+        inside.append(slice(start, end))
     number = in_few_bits(value, self.dtype) if self.dtype in NARROW else converted(np.asarray(value.value), self.dtype)[()]
-    border = direct(fill, reads=(), writes=(out,), scratch={}, number=number)
+    border = direct(fill, reads=(), writes=(out,), scratch={}, number=number, slabs=slabs) if slabs else nothing()
     return together([border, copied(inner, target)])
 
 
@@ -86,6 +91,7 @@ def in_few_bits(value: Scalar, dtype: DType) -> object:
     return (encoded(number, dtype) if number else np.zeros((), dtype.storage))[()]
 
 
-def fill(out: Array, *, number: object) -> None:
-    """Everywhere."""
-    out[...] = number
+def fill(out: Array, *, number: object, slabs: Sequence[tuple[slice, ...]]) -> None:
+    """The border, slab by slab."""
+    for slab in slabs:
+        out[slab] = number
