@@ -139,6 +139,15 @@ def test_nonzero(device: int, data: st.DataObject) -> None:
     assert columns.T.tolist() == golden
 
 
+@pytest.mark.parametrize("shape", [(200_001,), (300, 701), (7, 100, 3, 101)], ids=str)
+def test_nonzero_of_many(device: int, shape: tuple[int, ...]) -> None:
+    for dtype in (np.float32, np.bool_, np.int64):
+        x = np.random.default_rng(1).integers(0, 2, shape).astype(dtype)
+        golden = np.stack(np.nonzero(x), axis=1)
+        assert np.array_equal(acl.call("Nonzero", x, np.zeros((x.size, x.ndim), np.int64)), golden)
+        assert np.array_equal(acl.call("NonzeroV2", x, np.zeros((x.ndim, x.size), np.int64)), golden.T)
+
+
 def test_special_numbers_are_not_zero(device: int) -> None:
     for dtype in FLOATS:
         x = np.array([0.0, -0.0, np.nan, np.inf, 6e-8]).astype(dtype)
